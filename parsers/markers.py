@@ -1,0 +1,218 @@
+"""Finding a tag, and the tail of a text that may become one.
+
+Owns the one primitive under every layer (design: "Finding tags"). :class:`Boundaries` says where a chunk can end;
+:class:`MarkerScanner` turns a set of tags and that knowledge into one regular expression.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import accumulate, product
+from typing import Any
+
+from .tokenization import TextTokenizer, as_text_tokenizer
+
+# Text on either side of a tag changes how a byte-pair encoding cuts it: the last character of a value can merge with
+# the tag's first ones, the tag's last one with what follows. These contexts stand for the classes that merge
+# differently: nothing, letters, digits, quotes, brackets, punctuation, white space, other scripts, another tag.
+_LEFT = (
+    "",
+    "x",
+    "7",
+    " ",
+    "\n",
+    "\n\n",
+    '"',
+    "'",
+    ")",
+    "]",
+    "}",
+    '"}',
+    "<",
+    ">",
+    "/",
+    ".",
+    ":",
+    ";",
+    "=",
+    "。",
+    "京",
+    "é",
+)
+_RIGHT = ("", "x", "\n", "\n\n", " ", '"', "{", "[", "<", "</", ">", "=", "/", "。", "京")
+# What continues the word that a tag ends with, where it ends with one, is cut together with that word.
+_WORD = string.ascii_lowercase + string.digits
+
+
+class Boundaries:
+    """Where a decoded chunk can end inside a tag.
+
+    Use :meth:`characters` (right for every cut) or :meth:`tokens` (emits earlier, as a serving engine does).
+    """
+
+    @staticmethod
+    def characters() -> Boundaries:
+        """A chunk can end anywhere: every proper prefix of a tag may be a tail."""
+        return _CHARACTERS
+
+    @staticmethod
+    def tokens(tokenizer: Any, declared: Mapping[str, Iterable[str]] | None = None) -> Boundaries:
+        """Chunks end where tokens end (R36 to R38).
+
+        This holds for text that is tokenized as the tokenizer itself would do it, as models nearly always write it. A
+        model that spells a tag with other tokens than those is only understood with :meth:`characters`.
+
+        Args:
+            tokenizer: a ``tokenizers`` or ``transformers`` tokenizer.
+            declared: tuples that a parser's author declared, by tag; they are checked against the tokenizer.
+
+        Raises:
+            ValueError: a declared tuple is not what the tokenizer does; the message names both.
+            TypeError: ``tokenizer`` is none.
+        """
+        boundaries = _TokenBoundaries(as_text_tokenizer(tokenizer))
+        for marker, prefixes in (declared or {}).items():
+            boundaries.check(marker, prefixes)
+        return boundaries
+
+    def prefixes(self, marker: str) -> tuple[str, ...]:
+        """Proper prefixes of ``marker`` that can end a chunk, longest first."""
+        return tuple(marker[:end] for end in range(len(marker) - 1, 0, -1))
+
+    def check(self, marker: str, declared: Iterable[str]) -> None:
+        """Compare the prefixes of ``marker`` that a parser's author declared with the ones that can end a chunk.
+
+        Where chunks can end anywhere nothing is known of the tokenizer, so any prefixes will do.
+
+        Raises:
+            ValueError: they differ, or one is no proper prefix of ``marker``; the message names both.
+        """
+        given = tuple(declared)
+        stray = [each for each in given if each not in self.prefixes(marker)]
+        if stray:
+            wrong = ", ".join(map(repr, stray))
+            raise ValueError(f"declared prefixes of {marker!r} are {given}, but {wrong} is no proper prefix of it")
+
+
+class _TokenBoundaries(Boundaries):
+    def __init__(self, tokenizer: TextTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._known: dict[str, tuple[str, ...]] = {}
+        self._pieces: dict[int, str] = {}
+
+    def prefixes(self, marker: str) -> tuple[str, ...]:
+        found = self._known.get(marker)
+        if found is None:
+            ends: set[int] = set()
+            for left, right in _contexts(marker):
+                ends.update(self._cuts(left, marker, right))
+            found = self._known[marker] = tuple(marker[:end] for end in sorted(ends, reverse=True))
+        return found
+
+    def _cuts(self, left: str, marker: str, right: str) -> Iterable[int]:
+        """Lengths of the prefixes of ``marker`` after which a token ends in this context."""
+        text = left + marker + right
+        for place in self._token_ends(text, self._tokenizer.encode(text)):
+            end = place - len(left)
+            if 0 < end < len(marker):
+                yield end
+
+    def _token_ends(self, text: str, ids: Sequence[int]) -> Iterator[int]:
+        """Places in ``text`` where a token of its own ends, save those inside a character."""
+        pieces = [self._piece(number) for number in ids]
+        if "".join(pieces) == text:  # else tokens change each other's text, or hold parts of a character
+            yield from accumulate(map(len, pieces))
+            return
+        for count in range(1, len(ids)):
+            piece = self._tokenizer.decode(ids[:count])
+            if text.startswith(piece):
+                yield len(piece)
+
+    def _piece(self, number: int) -> str:
+        piece = self._pieces.get(number)
+        if piece is None:
+            piece = self._pieces[number] = self._tokenizer.decode((number,))
+        return piece
+
+    def check(self, marker: str, declared: Iterable[str]) -> None:
+        computed, given = self.prefixes(marker), tuple(declared)
+        if set(computed) != set(given):
+            raise ValueError(
+                f"declared prefixes of {marker!r} are {given}, but with this tokenizer a chunk can end after {computed}"
+            )
+
+
+def _contexts(marker: str) -> Iterator[tuple[str, str]]:
+    """What to put before and after ``marker`` to see all the ways in which it is cut."""
+    yield from product(_LEFT, _RIGHT)
+    if marker[-1].isalnum():
+        yield from product(("",), _WORD)
+
+
+_CHARACTERS = Boundaries()
+
+
+class MarkerScanner:
+    """Finds the earliest whole marker, or else the longest tail that is a proper prefix of one.
+
+    ``search(text, pos)`` returns a match or ``None``. A match whose ``lastindex`` is set is a whole marker
+    (``match.group()`` says which), any other match is a tail that must wait for more text. ``search_final`` finds
+    whole markers only, for when no more text will come. ``match`` and ``match_final`` do the same at ``pos`` only.
+
+    Attributes:
+        markers: the tags.
+        starts: first characters of the tags; a text that holds none of them needs no search.
+    """
+
+    __slots__ = ("markers", "match", "match_final", "search", "search_final", "starts")
+
+    def __init__(self, markers: Iterable[str], boundaries: Boundaries = _CHARACTERS) -> None:
+        self.markers = tuple(dict.fromkeys(markers))
+        if not self.markers or not all(self.markers):
+            raise ValueError(f"a scanner needs markers, and none of them empty: {self.markers!r}")
+        self.starts = "".join(dict.fromkeys(marker[0] for marker in self.markers))
+        pattern = re.compile(_pattern(self.markers, boundaries))
+        self.search, self.match = pattern.search, pattern.match
+        whole = re.compile(_pattern(self.markers, None))
+        self.search_final, self.match_final = whole.search, whole.match
+
+
+@lru_cache(maxsize=1024)
+def marker_scanner(markers: tuple[str, ...], boundaries: Boundaries = _CHARACTERS) -> MarkerScanner:
+    """A shared scanner: compiling is costly, and scanners keep no state."""
+    return MarkerScanner(markers, boundaries)
+
+
+def _pattern(markers: tuple[str, ...], boundaries: Boundaries | None) -> str:
+    """One alternative per first character, each of which starts with that literal: `re` then skips at C speed.
+
+    Without ``boundaries`` there are no tails. Markers that begin another marker come last, after the tails: `<a>` at the end of a chunk may still become `<a>b`.
+    """
+    branches = []
+    for start in dict.fromkeys(marker[0] for marker in markers):
+        group = sorted((marker for marker in markers if marker[0] == start), key=len, reverse=True)
+        shorter = [m for m in group if any(other != m and other.startswith(m) for other in group)]
+        longer = [m for m in group if m not in shorter]
+        tails = {prefix for marker in group for prefix in (boundaries.prefixes(marker) if boundaries else ())}
+        parts = ["(" + "|".join(re.escape(marker[1:]) for marker in longer) + ")"]
+        if tails:
+            parts.append(_tail_pattern({tail[1:] for tail in tails}))
+        if shorter:
+            parts.append("(" + "|".join(re.escape(marker[1:]) for marker in shorter) + ")")
+        branches.append(re.escape(start) + "(?:" + "|".join(parts) + ")")
+    return "|".join(branches)
+
+
+def _tail_pattern(tails: set[str]) -> str:
+    """A trie of ``tails``, each anchored at the end of the text; walking it costs one step a character."""
+    children: dict[str, set[str]] = {}
+    for tail in tails:
+        if tail:
+            children.setdefault(tail[0], set()).add(tail[1:])
+    parts = [re.escape(first) + _tail_pattern(rest) for first, rest in sorted(children.items())]
+    if "" in tails:
+        parts.append(r"\Z")
+    return parts[0] if len(parts) == 1 else "(?:" + "|".join(parts) + ")"

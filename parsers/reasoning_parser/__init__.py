@@ -1,0 +1,8 @@
+"""Reasoning protocols, one small module a model family. Importing this package registers all of them."""
+
+from __future__ import annotations
+
+from . import deepseek, think_tags
+from .reasoning_parser import ReasoningParser, ReasoningParserManager
+
+__all__ = ["ReasoningParser", "ReasoningParserManager", "deepseek", "think_tags"]

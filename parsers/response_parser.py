@@ -1,0 +1,544 @@
+"""Routes a response's text to content, reasoning and tool calls (R2, R8 to R18).
+
+Owns the unsettled suffix of the response, the mode it is in, and what stands between two tool blocks. What a tool
+block holds is the tool parser's business.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any, ClassVar, NamedTuple
+
+from .diagnostics import Diagnostic
+from .markers import Boundaries, marker_scanner
+from .messages import DeltaMessage, DeltaToolCall, MessageBuilder, ParsedResponse
+from .reasoning_parser import ReasoningParser, ReasoningParserManager
+from .registry import Registry
+from .request import ChatRequest
+from .token_count import ReasoningTokenCounter
+from .tokenization import as_text_tokenizer
+from .tool_parser import ToolParser, ToolParserManager
+from .tool_parser.tool_parser import CallIdFactory
+
+Deltas = list[tuple[DeltaMessage, bool]]
+
+
+class Span(NamedTuple):
+    """What a stretch of the raw text became; offsets in characters, ``end`` exclusive.
+
+    ``kind`` is ``markup``, ``content``, ``reasoning``, ``call`` or ``dropped``.
+    """
+
+    start: int
+    end: int
+    kind: str
+
+
+class ResponseParser(ABC):
+    """Turns one response's text into deltas. One instance per response, never reused (R7).
+
+    Args:
+        request: what the response answers.
+        reasoning_parser: the reasoning protocol, where the response parser composes one.
+        tool_parser: the tool protocol, likewise.
+        tokenizer: a ``tokenizers`` or ``transformers`` tokenizer; token ids mean nothing without one.
+        boundaries: where chunks can end; anywhere by default.
+        call_id_factory: makes the id of a call from its index and name, where the model wrote none.
+        record_spans: keep, in :attr:`spans`, what each character became.
+
+    Attributes:
+        diagnostics: findings so far, in the order of discovery.
+        spans: see ``record_spans``; ``None`` where off.
+    """
+
+    description: ClassVar[str] = ""
+    end_tokens: ClassVar[frozenset[str]] = frozenset()  # end-of-turn tokens that are part of the grammar
+
+    def __init__(
+        self,
+        request: ChatRequest,
+        *,
+        reasoning_parser: type[ReasoningParser] | None = None,
+        tool_parser: type[ToolParser] | None = None,
+        tokenizer: Any = None,
+        boundaries: Boundaries | None = None,
+        call_id_factory: CallIdFactory | None = None,
+        record_spans: bool = False,
+    ) -> None:
+        self.request = request
+        self.diagnostics: list[Diagnostic] = []
+        self.spans: list[Span] | None = [] if record_spans else None
+        self.reasoning: ReasoningParser | None = None
+        self.tool: ToolParser | None = None
+
+    @classmethod
+    def tags(cls) -> tuple[str, ...]:
+        """Every tag of the protocol; empty where it is composed of others."""
+        return ()
+
+    @abstractmethod
+    def stream_chunk(self, delta_text: str, delta_token_ids: Sequence[int] = (), final: bool = False) -> Deltas:
+        """Take the next piece of the response.
+
+        Args:
+            delta_text: newly decoded text, cut anywhere (or at token boundaries, where ``boundaries`` says so).
+            delta_token_ids: the ids behind it, where known.
+            final: no more text will come; text held back as ambiguous is released (R16).
+
+        Returns:
+            Deltas in the order of the model's text, each with whether it carries a tool call (R12).
+
+        Raises:
+            ValueError: the response has already ended.
+        """
+
+    @property
+    def reasoning_tokens(self) -> int | None:
+        """Tokens between the reasoning tags (R18); ``None`` without a tokenizer or without ids."""
+        return None
+
+    def parse_complete(self, text: str, token_ids: Sequence[int] | None = None) -> ParsedResponse:
+        """Parse a whole response: one final chunk, its deltas joined (R15).
+
+        Raises:
+            ValueError: this parser has already been fed; make a new one.
+        """
+        builder = MessageBuilder()
+        for delta, _ in self.stream_chunk(text, token_ids or (), True):
+            builder.add(delta)
+        return builder.build()
+
+    def _report(self, code: str, offset: int, message: str) -> None:
+        self.diagnostics.append(Diagnostic(code, offset, message))
+
+    def _mark(self, start: int, end: int, kind: str) -> None:
+        """Record what the characters from ``start`` to ``end`` of the response became; neighbours are joined."""
+        if self.spans is None or start == end:
+            return
+        if self.spans and self.spans[-1].kind == kind and self.spans[-1].end == start:
+            start = self.spans.pop().start
+        self.spans.append(Span(start, end, kind))
+
+
+ResponseParserManager: Registry[ResponseParser] = Registry("response parser")
+
+
+class Mode(Enum):
+    """Where the response is; ``TOOL`` remembers which of the others it suspended."""
+
+    PLAIN = "content"
+    REASONING = "reasoning"
+    TOOL = "tool"
+
+
+# Enum members cost two look-ups, and these are compared for every chunk.
+PLAIN, REASONING, TOOL = Mode.PLAIN, Mode.REASONING, Mode.TOOL
+
+_WHITE_SPACE = re.compile(r"\s*+")
+
+Phase = Callable[[str, Deltas, bool, int], tuple[int, bool]]
+
+
+@ResponseParserManager.register_module("default")
+class BaseResponseParser(ResponseParser):
+    """Composes a reasoning protocol and a tool protocol. See the base class for the arguments.
+
+    Outside tool blocks the parser is in one of four phases, methods that consume text and return where they stopped
+    and whether they need more text to go on: ``_text`` looks for the tags of the mode; ``_echo`` drops an open tag that
+    the model repeats as reasoning begins; ``_start`` and ``_between`` stand where a call can come without its tag, and
+    ``_between`` also holds the newlines that may only separate two tool blocks.
+    """
+
+    description = "a reasoning parser and a tool parser, both optional"
+
+    def __init__(
+        self,
+        request: ChatRequest,
+        *,
+        reasoning_parser: type[ReasoningParser] | None = None,
+        tool_parser: type[ToolParser] | None = None,
+        tokenizer: Any = None,
+        boundaries: Boundaries | None = None,
+        call_id_factory: CallIdFactory | None = None,
+        record_spans: bool = False,
+    ) -> None:
+        super().__init__(request, record_spans=record_spans)
+        self._boundaries = boundaries or Boundaries.characters()
+        self._counter = None if tokenizer is None else ReasoningTokenCounter(as_text_tokenizer(tokenizer))
+        self._pending = ""  # the suffix of the response whose meaning is not settled (R13)
+        self._offset = 0  # where `_pending`, or the next chunk's text, stands in the response
+        self._ended = False
+
+        self._reasoning_open = self._reasoning_close = ""
+        opened_by_prompt = False
+        if reasoning_parser is not None:
+            self.reasoning = reasoning_parser(request)
+            self._reasoning_open = reasoning_parser.get_reasoning_open_tag()
+            self._reasoning_close = reasoning_parser.get_reasoning_close_tag()
+            opened_by_prompt = self.reasoning.starts_in_reasoning_mode()
+        self._tool_openers: tuple[str, ...] = ()
+        if tool_parser is not None and not request.tools_disabled:
+            self.tool = tool_parser(request, self._boundaries, call_id_factory)
+            self.tool.diagnostics = self.diagnostics
+            self.request = self.tool.adjust_request(request)
+            self._feed = self.tool.feed_tool_block
+            self._tool_openers = self.tool.open_tags + self.tool.bare_openers
+
+        self._mode = PLAIN
+        self._suspended = PLAIN  # the mode that the tool block returns to
+        self._phase: Phase = self._text
+        self._fast = False  # nothing is held or undecided: a chunk without a tag's first character is all text
+        self._fast_from = 0
+        self._reasoning_offset = 0
+        self._reasoned = False  # whether this reasoning has any text
+        self._opened_by_prompt = opened_by_prompt
+        self._block_tag = ""
+        self._block_offset = 0
+        self._separators: list[str] = []  # text after a block which only what follows can judge (R17)
+        self._stray_close = ""  # the close tag that a block ended without, which may still come
+        if opened_by_prompt:
+            self._enter_reasoning(0)
+        else:
+            self._enter_plain(0)
+        self._keep("", 0)
+
+    def stream_chunk(self, delta_text: str, delta_token_ids: Sequence[int] = (), final: bool = False) -> Deltas:
+        if not self._fast or final:
+            return self._stream(delta_text, delta_token_ids, final)
+        if self._mode is TOOL:
+            return self._stream_into_block(delta_text)
+        for start in self._starts:
+            if start in delta_text:
+                return self._stream(delta_text, (), False)
+        if not delta_text:
+            return []
+        self._offset += len(delta_text)
+        if self._mode is PLAIN:
+            return [(DeltaMessage(None, delta_text), False)]
+        return [(DeltaMessage(None, None, delta_text), False)]
+
+    @property
+    def reasoning_tokens(self) -> int | None:
+        return self._counter.count if self._counter is not None else None
+
+    def _stream(self, delta_text: str, token_ids: Sequence[int], final: bool) -> Deltas:
+        if self._ended:
+            raise ValueError("this response has ended; a parser serves one response, make a new one")
+        if self._counter is not None:
+            self._counter.add(token_ids)
+        if self._mode is REASONING and self._fast and self._offset > self._fast_from:
+            self._reasoned = True
+        text = self._pending + delta_text if self._pending else delta_text
+        deltas: Deltas = []
+        end = self._consume(text, deltas, final, 0)
+        if final:
+            self._finish(deltas, self._offset + end)
+        self._keep(text, end)
+        return deltas
+
+    def _stream_into_block(self, text: str) -> Deltas:
+        """One chunk where a tool block is open and nothing is pending: the hot path of tool calls."""
+        tool = self.tool
+        assert tool is not None
+        tool.base_offset = self._offset
+        pieces: list[DeltaToolCall] = []
+        end = self._feed(text, pieces, False, 0)
+        deltas: Deltas = [(DeltaMessage(None, None, None, pieces), True)] if pieces else []
+        if tool.block_closed or tool.block_rejected:
+            self._settle_block(deltas, end)
+            end = self._consume(text, deltas, False, end)
+        elif end == len(text):
+            self._offset += end
+            return deltas
+        self._keep(text, end)
+        return deltas
+
+    def _keep(self, text: str, end: int) -> None:
+        """What begins at ``end`` waits for the next chunk."""
+        self._pending = text[end:]
+        self._offset += end
+        self._fast_from = self._offset
+        if self._counter is not None:
+            self._counter.settle(sys.maxsize if self._ended else self._offset)
+        self._fast = (
+            not self._pending
+            and not self._ended
+            and (self._mode is TOOL or self._phase == self._text)
+            and self.spans is None
+            and self._counter is None
+        )
+
+    def _consume(self, text: str, deltas: Deltas, final: bool, pos: int) -> int:
+        """Consume ``text`` from ``pos``; return where its unsettled suffix begins."""
+        waiting = False
+        while not waiting and (pos < len(text) or (final and self._mode is TOOL)):
+            pos, waiting = (self._block if self._mode is TOOL else self._phase)(text, deltas, final, pos)
+        return pos
+
+    def _finish(self, deltas: Deltas, length: int) -> None:
+        """The input has ended after ``length`` characters, and all of them are consumed."""
+        self._ended = True
+        self._release_separators(deltas, length)
+        if self._mode is not REASONING or not (self._reasoned or self._reasoning_offset):
+            return
+        if self._reasoning_offset:
+            how = f"it was opened here by {self._reasoning_open!r}"
+        else:
+            how = (
+                "the output is taken to start inside reasoning; if this model did not reason, start in plain mode: "
+                "--no-thinking (enable_thinking: false), or a reasoning parser that starts plain"
+            )
+        self._report(
+            "reasoning-unterminated",
+            self._reasoning_offset,
+            f"no {self._reasoning_close!r} came, so everything from here on was taken as reasoning; {how}",
+        )
+
+    # -- modes --------------------------------------------------------------------------------------------------------
+
+    def _enter_plain(self, offset: int) -> None:
+        self._mode = PLAIN
+        self._phase = self._start if self.tool is not None and self.tool.untagged_at_start else self._text
+        self._count_reasoning(offset, False)
+        self._look_for_tags()
+
+    def _enter_reasoning(self, offset: int) -> None:
+        self._mode = REASONING
+        self._phase = self._echo
+        self._reasoning_offset = offset
+        self._reasoned = False
+        self._count_reasoning(offset, True)
+        self._look_for_tags()
+
+    def _count_reasoning(self, offset: int, begins: bool) -> None:
+        """The raw interval that counts as reasoning begins or ends here (R18)."""
+        if self._counter is not None:
+            self._counter.switch(offset, begins)
+
+    def _look_for_tags(self) -> None:
+        """Set up the scanner for the tags that mean something in this mode, and no others."""
+        reasoning_tag = self._reasoning_open if self._mode is PLAIN else self._reasoning_close
+        tags = tuple(filter(None, (reasoning_tag, *self._tool_openers, self._stray_close)))
+        self._scanner = marker_scanner(tags, self._boundaries) if tags else None
+        self._starts = self._scanner.starts if self._scanner is not None else ""
+
+    def _emit_text(self, text: str, offset: int, deltas: Deltas) -> None:
+        if not text:
+            return
+        self._mark(offset, offset + len(text), self._mode.value)
+        if self._mode is PLAIN:
+            deltas.append((DeltaMessage(None, text), False))
+        else:
+            self._reasoned = self._reasoned or not text.isspace()
+            deltas.append((DeltaMessage(None, None, text), False))
+
+    # -- phases of text -----------------------------------------------------------------------------------------------
+
+    def _text(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
+        scanner = self._scanner
+        match = None
+        if scanner is not None:
+            match = scanner.search_final(text, pos) if final else scanner.search(text, pos)
+        start = len(text) if match is None else match.start()
+        self._emit_text(text[pos:start], self._offset + pos, deltas)
+        if match is None or match.lastindex is None:
+            return start, True
+        tag = match.group()
+        if tag in self._tool_openers:
+            return self._tool_opener(tag, text, deltas, final, start)
+        self._text_tag(tag, self._offset + start)
+        return match.end(), False
+
+    def _text_tag(self, tag: str, offset: int) -> None:
+        """A tag that is no tool opener stands at ``offset``."""
+        end = offset + len(tag)
+        self._mark(offset, end, "markup")
+        if tag == self._stray_close:
+            self._report("stray-close-tag", offset, f"{tag!r} closes a block that had already ended")
+            self._stray_close = ""
+            self._look_for_tags()
+        elif tag == self._reasoning_open:
+            self._enter_reasoning(end)
+        else:
+            self._enter_plain(offset)
+
+    def _tool_opener(self, tag: str, text: str, deltas: Deltas, final: bool, start: int) -> tuple[int, bool]:
+        tool = self.tool
+        assert tool is not None
+        if tag in tool.open_tags:
+            self._open_block(tag, self._offset + start)
+            return start + len(tag), False
+        begins = tool.begins_untagged_call(text, start, final)
+        if begins is None:
+            return start, True
+        if begins:
+            self._open_block("", self._offset + start)
+            self._report("open-tag-missing", self._offset + start, f"a call that begins with {tag!r} has no open tag")
+            return start, False
+        self._release_separators(deltas, self._offset + start)
+        self._emit_text(tag, self._offset + start, deltas)
+        return start + len(tag), False
+
+    def _echo(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
+        end = _end(_WHITE_SPACE, text, pos)
+        self._emit_text(text[pos:end], self._offset + pos, deltas)
+        tag = self._reasoning_open
+        if text.startswith(tag, end):
+            start = self._offset + end
+            self._mark(start, start + len(tag), "markup")
+            self._count_reasoning(start, False)
+            self._count_reasoning(start + len(tag), True)
+            return end + len(tag), False
+        if end == len(text) or (not final and text[end:] in self._boundaries.prefixes(tag)):
+            return end, True
+        self._phase = self._text
+        return end, False
+
+    def _start(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
+        tool = self.tool
+        assert tool is not None
+        end = _end(_WHITE_SPACE, text, pos)
+        self._emit_text(text[pos:end], self._offset + pos, deltas)
+        begins = tool.begins_untagged_call(text, end, final) if end < len(text) else None
+        if begins is None:
+            return end, True
+        if begins:
+            self._open_block("", self._offset + end)
+            self._report("open-tag-missing", self._offset + end, f"a call without {tool.get_tool_open_tag()!r}")
+        else:
+            self._phase = self._text
+        return end, False
+
+    def _between(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
+        tool = self.tool
+        assert tool is not None
+        end = _end(tool.separator, text, pos)
+        if end > pos:
+            self._separators.append(text[pos:end])
+        if end == len(text):
+            return end, True
+        match = tool.opener_scanner.match_final(text, end) if final else tool.opener_scanner.match(text, end)
+        if match is not None:
+            if match.lastindex is None:
+                return end, True
+            self._phase = self._text
+            return self._tool_opener(match.group(), text, deltas, final, end)
+        begins = tool.begins_untagged_call(text, end, final, after_call=True) if tool.untagged_at_start else False
+        if begins is None:
+            return end, True
+        if begins:
+            self._open_block("", self._offset + end)
+        else:
+            self._release_separators(deltas, self._offset + end)
+            self._phase = self._text
+        return end, False
+
+    def _release_separators(self, deltas: Deltas, end: int) -> None:
+        """What was held separates nothing: it is text of the channel that the block had suspended (R17)."""
+        text = "".join(self._separators)
+        self._separators.clear()
+        self._emit_text(text, end - len(text), deltas)
+
+    # -- tool blocks --------------------------------------------------------------------------------------------------
+
+    def _open_block(self, tag: str, offset: int) -> None:
+        assert self.tool is not None
+        self.tool.open_block(offset, tagged=bool(tag))
+        self._suspended, self._mode = self._mode, TOOL
+        self._block_tag, self._block_offset = tag, offset
+        self._stray_close = ""
+
+    def _block(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
+        tool = self.tool
+        assert tool is not None
+        tool.base_offset = self._offset
+        pieces: list[DeltaToolCall] = []
+        end = self._feed(text, pieces, final, pos)
+        if pieces:
+            deltas.append((DeltaMessage(None, None, None, pieces), True))
+        if not (tool.block_closed or tool.block_rejected):
+            return end, True
+        self._settle_block(deltas, end)
+        return end, False
+
+    def _settle_block(self, deltas: Deltas, end: int) -> None:
+        """The tool parser is done with its block, which ends at ``end`` of the text."""
+        tool = self.tool
+        assert tool is not None
+        self._mode = self._suspended
+        end += self._offset
+        returned = tool.returned_text
+        if tool.block_rejected:
+            self._phase = self._text
+            self._report(
+                "tag-without-payload", self._block_offset, f"{self._block_tag!r} opens no tool call here: kept as text"
+            )
+            self._release_separators(deltas, self._block_offset)
+            self._emit_text(self._block_tag + returned, self._block_offset, deltas)
+        else:
+            start = self._block_offset
+            self._mark(start - sum(map(len, self._separators)), start + len(self._block_tag), "markup")
+            self._mark(start + len(self._block_tag), end - len(returned), "call")
+            self._phase = self._between
+            self._separators = [returned] if returned else []
+            self._stray_close = tool.missing_close_tag
+            if not tool.separator.fullmatch(returned):
+                self._release_separators(deltas, end)
+                self._phase = self._text
+        self._look_for_tags()
+
+
+def _end(pattern: re.Pattern[str], text: str, pos: int) -> int:
+    """Where a pattern that may match nothing stops."""
+    match = pattern.match(text, pos)
+    assert match is not None
+    return match.end()
+
+
+def build_response_parser(
+    request: ChatRequest | None = None,
+    *,
+    reasoning_parser: str | type[ReasoningParser] | None = None,
+    tool_parser: str | type[ToolParser] | None = None,
+    response_parser: str | type[ResponseParser] = "default",
+    tokenizer: Any = None,
+    boundaries: Boundaries | None = None,
+    call_id_factory: CallIdFactory | None = None,
+    record_spans: bool = False,
+) -> ResponseParser:
+    """Build a parser for one response.
+
+    Args:
+        request: what the response answers; by default a request of which nothing is known.
+        reasoning_parser: registered name, class, or ``None`` where the model does not reason.
+        tool_parser: registered name, class, or ``None`` where the model calls no tools.
+        response_parser: ``"default"`` composes the two above; others, such as ``"gpt-oss"``, need neither.
+        tokenizer: a ``tokenizers`` or ``transformers`` tokenizer, to count reasoning tokens and read token ids.
+        boundaries: where chunks can end: :meth:`Boundaries.characters` (default) or :meth:`Boundaries.tokens`.
+        call_id_factory: ``(index, name) -> id`` for calls to which the model gave no id; ``call_0``, ... by default.
+        record_spans: keep what each character became; costs time, meant for debugging and checks.
+
+    Returns:
+        A fresh parser, good for one response.
+
+    Raises:
+        LookupError: a name is not registered; the message lists near matches.
+    """
+    response_cls = ResponseParserManager.get(response_parser) if isinstance(response_parser, str) else response_parser
+    reasoning_cls = (
+        ReasoningParserManager.get(reasoning_parser) if isinstance(reasoning_parser, str) else reasoning_parser
+    )
+    tool_cls = ToolParserManager.get(tool_parser) if isinstance(tool_parser, str) else tool_parser
+    return response_cls(
+        ChatRequest() if request is None else request,
+        reasoning_parser=reasoning_cls,
+        tool_parser=tool_cls,
+        tokenizer=tokenizer,
+        boundaries=boundaries,
+        call_id_factory=call_id_factory,
+        record_spans=record_spans,
+    )

@@ -1,0 +1,289 @@
+"""The contract of every tool parser: one outer tool block, normalised calls (R4, R19 to R27).
+
+Owns the block's delimiters, the identity and the filtering of calls. The grammar inside a block is a subclass's; what
+stands around blocks is the response parser's.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+from ..diagnostics import Diagnostic
+from ..markers import Boundaries, marker_scanner
+from ..messages import DeltaToolCall
+from ..registry import Registry
+from ..request import ChatRequest
+
+_WHITE_SPACE = re.compile(r"\s*+")
+
+CallIdFactory = Callable[[int, str], str]
+"""Makes the id of a call from its output index and function name."""
+
+
+class ToolParser(ABC):
+    """Parses the tool blocks of one response.
+
+    A subclass declares its tags and implements :meth:`_consume_stream_payload`. The response parser finds an open tag,
+    calls :meth:`open_block` and then :meth:`feed_tool_block` until ``block_closed`` or ``block_rejected`` is set.
+
+    Args:
+        request: whose tools are exposed.
+        boundaries: where chunks can end.
+        call_id_factory: makes ids where the model wrote none.
+
+    Attributes:
+        description: what the format is for, in one line.
+        open_tags: the spellings of the open tag; the first is :meth:`get_tool_open_tag`.
+        close_tags: the spellings of the close tag; empty where the format has none.
+        payload_openers: what a payload can begin with; an open tag that none of them follows is text.
+        bare_openers: payload openers that begin a block anywhere in text, where the model left out the open tag.
+        untagged_at_start: whether a call can come without tag where content begins and after another call.
+        payload_filler: what may stand between open tag and payload.
+        separator: what may stand between two blocks without being text (R17).
+        diagnostics: where findings go; the response parser shares its own list.
+        base_offset: where the text handed to :meth:`feed_tool_block` stands in the response.
+        block_closed: the whole outer block is consumed, or the end of input forced it shut.
+        block_rejected: the open tag opened nothing.
+        returned_text: what was consumed since the tag, or after the payload, and turned out to be text.
+        missing_close_tag: the close tag that the last block ended without, else ``""``.
+    """
+
+    description: ClassVar[str] = ""
+    open_tags: tuple[str, ...] = ()
+    close_tags: tuple[str, ...] = ()
+    payload_openers: tuple[str, ...] = ()
+    bare_openers: tuple[str, ...] = ()
+    untagged_at_start: bool = False
+    payload_filler: re.Pattern[str] = re.compile(r"\s*+")
+    separator: re.Pattern[str] = re.compile(r"[\r\n]*+")
+
+    def __init__(
+        self,
+        request: ChatRequest,
+        boundaries: Boundaries | None = None,
+        call_id_factory: CallIdFactory | None = None,
+    ) -> None:
+        self.request = request
+        self.boundaries = boundaries or Boundaries.characters()
+        self.diagnostics: list[Diagnostic] = []
+        self.base_offset = 0
+        self.block_closed = False
+        self.block_rejected = False
+        self.returned_text = ""
+        self.missing_close_tag = ""
+        self._call_id_factory = call_id_factory
+        self._allowed_names = request.exposed_names
+        self._opening = False  # between the open tag and the payload
+        self._tagged = True  # the block has an open tag, so that it must have a close tag too
+        self._payload_closed = False
+        self._held: list[str] = []  # consumed, but perhaps text after all
+        self._block_offset = 0
+        self._calls = 0  # accepted so far
+        self._call_index = -1  # output index of the current call; negative where nothing of it may be emitted
+        if not self.open_tags:
+            self.open_tags = (self.get_tool_open_tag(),)
+        close_tag = self.get_tool_close_tag()
+        if not self.close_tags and close_tag is not None:
+            self.close_tags = (close_tag,)
+        self.opener_scanner = marker_scanner(self.open_tags + self.bare_openers, self.boundaries)
+
+    # -- what a dialect declares --------------------------------------------------------------------------------------
+
+    @classmethod
+    @abstractmethod
+    def get_tool_open_tag(cls) -> str:
+        """The tag that opens a tool block."""
+
+    @classmethod
+    def get_tool_close_tag(cls) -> str | None:
+        """The tag that closes a tool block; ``None`` where the payload's own end does."""
+        return None
+
+    @classmethod
+    def tags(cls) -> tuple[str, ...]:
+        """Every tag of the grammar, for people and for tests."""
+        close_tag = cls.get_tool_close_tag()
+        open_tags = cls.open_tags or (cls.get_tool_open_tag(),)
+        close_tags = cls.close_tags or ((close_tag,) if close_tag else ())
+        return tuple(dict.fromkeys((*open_tags, *close_tags)))
+
+    @abstractmethod
+    def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
+        """Consume the inner payload, never the outer close tag (R21).
+
+        Args:
+            text: what the response parser has; the payload goes on at ``pos``.
+            deltas: append to it through :meth:`_emit_delta` and :meth:`_begin_call`.
+            final: no more text will come: consume everything up to the end of ``text``.
+            pos: characters of ``text`` before it are not the payload's.
+
+        Returns:
+            Where consumption stopped. Text from there on is handed in again, with more behind it. Set
+            ``_payload_closed`` when the inner syntax ends.
+        """
+
+    def adjust_request(self, request: ChatRequest) -> ChatRequest:
+        """Note which names the request exposes (R25); a dialect adds prompt settings here (R41)."""
+        self.request = request
+        self._allowed_names = request.exposed_names
+        return request
+
+    def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
+        """Whether a call without its open tag begins at ``pos``; ``None`` where more text must come to tell.
+
+        The answer must not take unbounded text: everything from ``pos`` on is held until it is given.
+
+        Args:
+            text: the text.
+            pos: where the call would begin.
+            final: no more text will come.
+            after_call: a call has just ended before ``pos``.
+        """
+        return False
+
+    # -- the outer block ----------------------------------------------------------------------------------------------
+
+    def open_block(self, offset: int, tagged: bool = True) -> None:
+        """A block begins.
+
+        Args:
+            offset: where, in characters from the start of the response.
+            tagged: an open tag was consumed; else a payload stands here without one.
+        """
+        self.block_closed = self.block_rejected = self._payload_closed = False
+        self.returned_text = self.missing_close_tag = ""
+        self._opening = self._tagged = tagged
+        self._block_offset = offset
+        self._call_index = -1
+        self._begin_payload()
+
+    def feed_tool_block(self, text: str, deltas: list[DeltaToolCall], final: bool = False, pos: int = 0) -> int:
+        """Take text of the open block, which may hold its close tag and what follows (R19).
+
+        Args:
+            text: retained and new text.
+            deltas: normalised pieces are appended to it.
+            final: no more text will come.
+            pos: where in ``text`` the block goes on; what stands before has been consumed.
+
+        Returns:
+            How many leading characters of ``text`` can be dropped (``pos`` included).
+        """
+        if self._opening:
+            pos = self._find_payload(text, final, pos)
+            if self._opening or self.block_rejected:
+                return pos
+        if not self._payload_closed:
+            pos = self._consume_stream_payload(text, deltas, final, pos)
+        if self._payload_closed:
+            return self._consume_close_tag(text, final, pos)
+        if final:
+            self._end_unterminated()
+            return len(text)
+        return pos
+
+    def _begin_payload(self) -> None:  # noqa: B027 - a grammar without state needs none
+        """Reset the state of the inner grammar; called once a block."""
+
+    def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:
+        """Whether a payload begins at ``pos``, where no filler stands; ``None`` where more text must come to tell."""
+        if not self.payload_openers or text.startswith(self.payload_openers, pos):
+            return True
+        rest = text[pos : pos + max(map(len, self.payload_openers))]
+        if not final and any(opener.startswith(rest) for opener in self.payload_openers):
+            return None
+        return False
+
+    def _find_payload(self, text: str, final: bool, pos: int) -> int:
+        filler = self.payload_filler.match(text, pos)
+        assert filler is not None
+        if filler.end() > pos:
+            self._held.append(filler.group())
+            pos = filler.end()
+        begins = self._begins_payload(text, pos, final) if pos < len(text) else (False if final else None)
+        if begins is None:
+            return pos
+        self._opening = False
+        if not begins:
+            self.block_rejected = True
+            self.returned_text = "".join(self._held)
+        self._held.clear()
+        return pos
+
+    def _consume_close_tag(self, text: str, final: bool, pos: int) -> int:
+        if not self.close_tags:
+            self.block_closed = True
+            return pos
+        space = _WHITE_SPACE.match(text, pos)
+        assert space is not None
+        end = space.end()
+        for tag in self.close_tags:
+            if text.startswith(tag, end):
+                self.block_closed = True
+                self._held.clear()
+                return end + len(tag)
+        if end == len(text) or (not final and any(tag.startswith(text[end:]) for tag in self.close_tags)):
+            self._held.append(text[pos:end])
+            if final:
+                self._end_unterminated()
+            return end
+        self.returned_text = "".join(self._held) + text[pos:end]
+        self._held.clear()
+        self.block_closed = True
+        if self._tagged:
+            self.missing_close_tag = self.close_tags[0]
+            self._report("close-tag-missing", end - len(self.returned_text), f"{self.close_tags[0]!r} expected here")
+        return end
+
+    def _end_unterminated(self) -> None:
+        """The input ends inside the block."""
+        self._held.clear()
+        self.block_closed = True
+        if (self.close_tags and self._tagged) or not self._payload_closed:
+            self._report_at(
+                "tool-block-unterminated", self._block_offset, "the output ends inside the tool block that begins here"
+            )
+
+    # -- normalised calls ---------------------------------------------------------------------------------------------
+
+    def _begin_call(self, name: str, deltas: list[DeltaToolCall], pos: int, call_id: str | None = None) -> bool:
+        """Begin a call: its identity is the first thing that a client sees of it (R24).
+
+        Args:
+            name: the function.
+            deltas: the identity is appended to it, unless the request does not expose the name (R25).
+            pos: where in the current text the call stands, for the diagnostic.
+            call_id: the model's own id.
+
+        Returns:
+            Whether the call is accepted; a rejected call's arguments are not emitted.
+        """
+        if self._allowed_names is not None and name not in self._allowed_names:
+            self._call_index = -1
+            self._report("tool-call-rejected", pos, f"{name!r} is not among the request's tools; the call was dropped")
+            return False
+        index = self._call_index = self._calls
+        self._calls += 1
+        if call_id is None:
+            call_id = f"call_{index}" if self._call_id_factory is None else self._call_id_factory(index, name)
+        deltas.append(DeltaToolCall(index, call_id, "function", name))
+        return True
+
+    def _emit_delta(self, deltas: list[DeltaToolCall], arguments: str) -> None:
+        """Emit a piece of the current call's arguments; nothing where the call was rejected."""
+        if self._call_index >= 0 and arguments:
+            deltas.append(DeltaToolCall(self._call_index, None, None, None, arguments))
+
+    def _report(self, code: str, pos: int, message: str) -> None:
+        """Report a finding at ``pos`` of the current text."""
+        self.diagnostics.append(Diagnostic(code, self.base_offset + pos, message))
+
+    def _report_at(self, code: str, offset: int, message: str) -> None:
+        """Report a finding at ``offset`` of the response."""
+        self.diagnostics.append(Diagnostic(code, offset, message))
+
+
+ToolParserManager: Registry[ToolParser] = Registry("tool parser")
