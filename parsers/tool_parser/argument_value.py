@@ -1,0 +1,128 @@
+"""Turns an argument's text, as it comes, into JSON text.
+
+Owns the decision what a value is: a string that can be passed on at once, or something that only its end tells (R35).
+Where a value begins and ends in the wire text is the tool parser's business.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from enum import Enum
+from json.encoder import encode_basestring as quote
+
+from ..json_schema import STRING_ONLY, to_json
+
+_NULLABLE_STRING = frozenset(("null", "string"))
+_LEADING_NEWLINE = re.compile(r"\A\r?\n")
+_TRAILING_NEWLINE = re.compile(r"\r?\n\Z")
+_PERHAPS_NEWLINE = re.compile(r"(?:\r?\n|\r)\Z")
+_DECIDED_BY = 64  # characters: what is longer than this and its white space is not null
+
+
+class _Form(Enum):
+    UNDECIDED = "the first characters will tell"
+    STREAMED = "a string, passed on as it comes"
+    WHOLE = "kept until its end"
+
+
+UNDECIDED, STREAMED, WHOLE = _Form
+
+
+class ArgumentValue:
+    """One value of one argument.
+
+    Args:
+        types: JSON Schema types that are declared for it; empty where none are, which means a string.
+        template_newlines: one newline on each side is the template's and not the value's.
+
+    Attributes:
+        finding: a diagnostic code that the value's end gave rise to, or ``""``.
+    """
+
+    __slots__ = ("_form", "_held", "_parts", "_template_newlines", "_types", "finding")
+
+    def __init__(self, types: frozenset[str], template_newlines: bool) -> None:
+        self._types = types
+        self._template_newlines = template_newlines
+        self._form = UNDECIDED if not types or types in (STRING_ONLY, _NULLABLE_STRING) else WHOLE
+        self._parts: list[str] = []  # what is not out yet
+        self._held = ""  # a newline that may be the template's
+        self.finding = ""
+
+    def add(self, piece: str) -> str:
+        """Take the next piece of the text; return JSON text that is stable now, perhaps ``""``."""
+        if self._form is STREAMED:
+            if self._template_newlines:
+                piece = self._hold_newline(piece)
+            return quote(piece)[1:-1]
+        self._parts.append(piece)
+        return self._decide() if self._form is UNDECIDED else ""
+
+    def end(self) -> str:
+        """The value is complete; return the rest of its JSON text."""
+        if self._form is STREAMED:
+            return quote("" if self._held.endswith("\n") else self._held)[1:]
+        text = "".join(self._parts)
+        if self._template_newlines:
+            text = _TRAILING_NEWLINE.sub("", _LEADING_NEWLINE.sub("", text, count=1), count=1)
+        if text.startswith('"') and "string" in self._types:
+            inner = _string_in(text)
+            if inner is not None:
+                self.finding = "value-unquoted"
+                return quote(inner)
+        value, fits = to_json(text, self._types)
+        if not fits:
+            self.finding = "value-uncoerced"
+        return value
+
+    def cut(self) -> str | None:
+        """The input ended inside the value: return what completes its JSON text.
+
+        ``None`` where nothing of it may be emitted, as its type needs the whole of it.
+        """
+        if self._form is STREAMED:
+            return quote(self._held)[1:]
+        if not self._is_string():
+            return None
+        text = "".join(self._parts)
+        if self._template_newlines:
+            text = _LEADING_NEWLINE.sub("", text, count=1)
+        return quote(text) if text else None  # an empty string would be made up
+
+    def _is_string(self) -> bool:
+        return not self._types or "string" in self._types
+
+    def _decide(self) -> str:
+        """Open the string as soon as its first characters rule out everything else."""
+        text = "".join(self._parts)
+        self._parts = [text]
+        if self._template_newlines:
+            if text == "\r":
+                return ""
+            text = _LEADING_NEWLINE.sub("", text, count=1)
+        if not text:
+            return ""
+        if text[0] == '"' and self._types:  # perhaps a JSON string literal, which only its end tells
+            self._form = WHOLE
+            return ""
+        if "null" in self._types and len(text) < _DECIDED_BY and "null".startswith(text.strip()[:5]):
+            return ""
+        self._form = STREAMED
+        self._parts.clear()
+        return '"' + self.add(text)
+
+    def _hold_newline(self, piece: str) -> str:
+        piece = self._held + piece
+        newline = _PERHAPS_NEWLINE.search(piece)
+        self._held = newline.group() if newline else ""
+        return piece[: len(piece) - len(self._held)]
+
+
+def _string_in(text: str) -> str | None:
+    """The string that ``text`` is a JSON literal of, or ``None``."""
+    try:
+        value = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, str) else None

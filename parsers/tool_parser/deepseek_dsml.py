@@ -1,0 +1,212 @@
+"""DeepSeek V3.2 and V4: DSML tags, whose parameters say on the wire whether they are strings."""
+
+from __future__ import annotations
+
+import re
+from json.encoder import encode_basestring as quote
+
+from ..json_schema import STRING_ONLY, declares, is_json
+from ..markers import marker_scanner
+from ..messages import DeltaToolCall
+from .argument_value import ArgumentValue
+from .json_value_scanner import JsonValueScanner
+from .tool_parser import ToolParserManager
+from .xml_tool_parser import ARG_START, LOOKAHEAD, AfterArgStart, AfterFunction, XmlToolParser
+
+_INVOKE = re.compile(r"""<｜DSML｜invoke\s{1,32}name\s{0,8}=\s{0,8}(["'])([^"'<>\n]{0,256})\1\s{0,32}(/?)>""")
+_PARAMETER = re.compile(
+    r"""\s{0,32}name\s{0,8}=\s{0,8}(["'])(?P<name>[^"'<>\n]{1,256})\1"""
+    r"""(?:\s{1,32}string\s{0,8}=\s{0,8}(["'])(?P<string>true|false)\3)?\s{0,32}>"""
+)
+_WHITE_SPACE = re.compile(r"\s*+")
+_WRAPPERS = ("arguments", "input")
+
+
+class JsonValue(ArgumentValue):
+    """A value that the wire calls JSON: verbatim if it is, else the string that the model wrote."""
+
+    __slots__ = ("passed_on", "typed")
+
+    def __init__(self, typed: bool) -> None:
+        super().__init__(STRING_ONLY, template_newlines=False)
+        self.passed_on = False  # a container went out as it came; only white space may follow
+        self.typed = typed  # the wire says that it is JSON, and does not just leave it open
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing but white space came yet."""
+        return not any(map(str.strip, self._parts))
+
+    def add(self, piece: str) -> str:
+        self._parts.append(piece)
+        return ""
+
+    def end(self) -> str:
+        text = "".join(self._parts)
+        if self.passed_on:
+            self.finding = "text-dropped" if text.strip() else ""
+            return ""
+        if is_json(text):
+            return text.strip()
+        self.finding = "value-uncoerced" if self.typed else ""
+        return quote(text)
+
+    def cut(self) -> str | None:
+        return "" if self.passed_on else None
+
+
+class DsmlToolParser(XmlToolParser):
+    """Base of the DSML dialects; a subclass names its block.
+
+    Parses this; ``string="false"`` means JSON, and the newlines before the block belong to its open tag::
+
+        <｜DSML｜BLOCK>
+        <｜DSML｜invoke name="NAME">
+        <｜DSML｜parameter name="KEY" string="true|false">VALUE</｜DSML｜parameter>
+        </｜DSML｜invoke>
+        </｜DSML｜BLOCK>
+    """
+
+    payload_openers = ("<｜DSML｜invoke",)
+    bare_openers = ("<｜DSML｜invoke",)
+    arg_value_close_tag = "</｜DSML｜parameter>"
+    several_functions = True
+    block: str
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        tag, close = f"<｜DSML｜{cls.block}>", f"</｜DSML｜{cls.block}>"
+        cls.open_tags = (f"\n\n{tag}", tag)
+        cls.close_tags = (close,)
+        cls.value_followers = ("<｜DSML｜parameter", "</｜DSML｜invoke>", close, "<parameter")
+        cls.value_breakers = {
+            "<｜DSML｜parameter": (" name",),
+            "</｜DSML｜invoke>": ("<｜DSML｜invoke", close),
+            close: (tag,),
+        }
+
+    @classmethod
+    def get_tool_open_tag(cls) -> str:
+        return cls.open_tags[0]
+
+    @classmethod
+    def get_tool_close_tag(cls) -> str:
+        return cls.close_tags[0]
+
+    @classmethod
+    def tags(cls) -> tuple[str, ...]:
+        return (
+            *super().tags(),
+            *cls.payload_openers,
+            "</｜DSML｜invoke>",
+            "<｜DSML｜parameter",
+            cls.arg_value_close_tag,
+        )
+
+    def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
+        window = text[pos : pos + LOOKAHEAD]
+        if _INVOKE.match(window):
+            return True
+        return None if not final and len(window) < LOOKAHEAD and ">" not in window else False
+
+    def _begin_payload(self) -> None:
+        super()._begin_payload()
+        self._scanner = JsonValueScanner(marker_scanner((self.arg_value_close_tag,), self.boundaries))
+        self._container = False  # inside a JSON container, which is passed on as it comes
+        self._wire_string: str | None = None
+
+    def _consume_function(self, payload: str, pos: int, final: bool) -> AfterFunction | None:
+        invoke = _INVOKE.match(payload, pos)
+        if invoke is None:
+            end = payload.find(">", pos, pos + LOOKAHEAD)
+            if end < 0 and len(payload) - pos < LOOKAHEAD:
+                return None
+            return max(end + 1, pos + len(self.payload_openers[0])), "", "arg_start"
+        return invoke.end(), invoke[2].strip(), "done" if invoke[3] else "arg_start"
+
+    def _consume_arg_start(self, payload: str, pos: int) -> AfterArgStart | None:
+        tags = ("<｜DSML｜parameter", "</｜DSML｜invoke>", "<parameter", self.arg_value_close_tag, *self.close_tags)
+        tag = self._tag_at(payload, pos, tags)
+        if tag == "<parameter":
+            self._report("token-repaired", pos, "'<parameter' was read as '<｜DSML｜parameter'")
+        if tag in ("<｜DSML｜parameter", "<parameter"):
+            return pos + len(tag), "arg_name"
+        if tag == "</｜DSML｜invoke>":
+            return pos + len(tag), "done"
+        if tag == self.arg_value_close_tag:
+            return self._skip_stray(tag, pos)
+        return None if tag is None else self._end_early(tag, pos, "</｜DSML｜invoke>")
+
+    def _consume_arg_name(self, payload: str, pos: int) -> tuple[int, str] | None:
+        parameter = _PARAMETER.match(payload, pos)
+        if parameter is None:
+            end = payload.find(">", pos, pos + LOOKAHEAD)
+            return None if end < 0 and len(payload) - pos < LOOKAHEAD else (max(end + 1, pos), "")
+        self._wire_string = parameter["string"]
+        return parameter.end(), parameter["name"]
+
+    # -- values -------------------------------------------------------------------------------------------------------
+
+    def _argument_value(self, name: str) -> ArgumentValue:
+        if self._wire_string == "true":
+            return ArgumentValue(frozenset(), template_newlines=False)
+        return JsonValue(typed=self._wire_string == "false")
+
+    def _is_wrapper(self) -> bool:
+        """Whether the parameter at hand only wraps the arguments: a slip of models that were shown other formats."""
+        return self._name in _WRAPPERS and not self._object_open and declares(self._parameters, self._name) is False
+
+    def _consume_value(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> tuple[int, bool]:
+        value = self._argument
+        if not isinstance(value, JsonValue):
+            return super()._consume_value(text, deltas, final, pos)
+        if not self._container and not value.passed_on and not self._is_wrapper():
+            space = _WHITE_SPACE.match(text, pos)
+            assert space is not None
+            first = text[space.end() : space.end() + 1]
+            if first and first in "{[" and value.is_blank:
+                self._scanner.begin(first)
+                self._container = value.passed_on = True
+                pos = space.end()
+        if not self._container:
+            return super()._consume_value(text, deltas, final, pos)
+        end = self._scanner.feed(text, pos, final)
+        self._emit_value(text[pos:end], deltas)
+        self._container = not (self._scanner.done or self._scanner.stopped)
+        return end, self._container
+
+    def _end_value(self, deltas: list[DeltaToolCall]) -> None:
+        if self._is_wrapper():
+            inner = self._argument.end().strip()
+            if is_json(inner, dict):
+                self._report_at("arguments-unwrapped", self._value_offset, f"{self._name!r} held the arguments")
+                members = inner[1:-1].strip()
+                self._object_open = bool(members)
+                self._emit_delta(deltas, f"{{{members}" if members else "")
+                self._state = ARG_START
+                return
+        super()._end_value(deltas)
+
+    def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
+        if self._container:  # the object stays open like the value in it: a brace here would close the wrong one
+            self._object_open = False
+            if pos < len(text):
+                self._report("text-dropped", pos, f"{text[pos:]!r} at the end of the output is no complete escape")
+            return
+        super()._end_of_input(text, deltas, pos)
+
+
+@ToolParserManager.register_module("deepseek-v32", "deepseek-v3.2")
+class DeepSeekV32ToolParser(DsmlToolParser):
+    """The block is ``function_calls``."""
+
+    description = "DSML in <｜DSML｜function_calls>: DeepSeek-V3.2"
+    block = "function_calls"
+
+
+@ToolParserManager.register_module("deepseek-v4")
+class DeepSeekV4ToolParser(DsmlToolParser):
+    """The block is ``tool_calls``."""
+
+    description = "DSML in <｜DSML｜tool_calls>: DeepSeek-V4"
+    block = "tool_calls"

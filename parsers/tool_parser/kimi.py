@@ -1,0 +1,93 @@
+"""Kimi K2: a section of calls whose ids, written by the model, hold the function's name."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ..messages import DeltaToolCall
+from .section_tool_parser import Header, SectionToolParser
+from .tool_parser import ToolParserManager
+
+_ID = re.compile(r"(?:functions\.)?(?P<name>.+?)(?P<counter>:\d+)?\Z", re.DOTALL)
+
+
+@ToolParserManager.register_module("kimi_k2", "kimi-k2")
+class KimiK2ToolParser(SectionToolParser):
+    """A section of calls.
+
+    The header is the call's id, ``functions.NAME:COUNTER``::
+
+    <|tool_calls_section_begin|><|tool_call_begin|>functions.NAME:0<|tool_call_argument_begin|>{...}
+    <|tool_call_end|><|tool_calls_section_end|>
+    """
+
+    description = "a section of calls with ids: Kimi K2, K2-Thinking, K2.5, K2.6"
+    open_tags = ("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>")  # the second is a slip of the model
+    close_tags = ("<|tool_calls_section_end|>", "<|tool_call_section_end|>")
+    bare_openers = ("<|tool_call_begin|>",)
+    call_open_tag = "<|tool_call_begin|>"
+    argument_tag = "<|tool_call_argument_begin|>"
+    call_close_tag = "<|tool_call_end|>"
+
+    @classmethod
+    def get_tool_open_tag(cls) -> str:
+        return cls.open_tags[0]
+
+    @classmethod
+    def get_tool_close_tag(cls) -> str:
+        return cls.close_tags[0]
+
+    def open_block(self, offset: int, tagged: bool = True) -> None:
+        super().open_block(offset, tagged)
+        self._body: list[str] | None = None  # pieces of a body that must name the function itself
+
+    def _read_header(self, text: str, pos: int) -> Header | None:
+        parts = _ID.match(text)
+        if parts is None:
+            return None
+        if parts["counter"] is None or not text.startswith("functions."):
+            self._report("token-repaired", pos, f"the call id {text!r} should read 'functions.NAME:COUNTER'")
+        return Header(parts["name"], text)
+
+    def _open_call(self, header: Header, deltas: list[DeltaToolCall], pos: int) -> None:
+        unknown = self._allowed_names is not None and header.name not in self._allowed_names
+        if unknown and not (header.call_id or "").startswith("functions."):
+            self._body = []  # an id of another style: the arguments may hold the name
+            self._pending_header = header
+        else:
+            super()._open_call(header, deltas, pos)
+
+    def _emit_body(self, piece: str, deltas: list[DeltaToolCall]) -> None:
+        if self._body is None:
+            super()._emit_body(piece, deltas)
+        else:
+            self._body.append(piece)
+
+    def _end_body(self, deltas: list[DeltaToolCall]) -> None:
+        if self._body is not None:
+            self._name_from_body("".join(self._body), deltas)
+            self._body = None
+        else:
+            super()._end_body(deltas)
+
+    def _name_from_body(self, body: str, deltas: list[DeltaToolCall]) -> None:
+        """The id names no function of the request: a ``name`` among the arguments that does is it."""
+        header, pos = self._pending_header, self._call_offset - self.base_offset
+        try:
+            arguments = json.loads(body)
+        except (ValueError, RecursionError):
+            arguments = None
+        name = arguments.get("name") if isinstance(arguments, dict) else None
+        if isinstance(name, str) and self._allowed_names is not None and name in self._allowed_names:
+            del arguments["name"]
+            self._begin_call(name, deltas, pos, header.call_id)
+            self._emit_delta(deltas, json.dumps(arguments, ensure_ascii=False))
+            self._report("field-substituted", pos, f"the name {name!r} was taken from the arguments")
+        else:
+            self._begin_call(header.name, deltas, pos, header.call_id)  # which rejects it, with a diagnostic
+
+    def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
+        super()._end_of_input(text, deltas, pos)
+        if self._body is not None:
+            self._end_body(deltas)

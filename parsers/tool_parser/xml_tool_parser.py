@@ -1,0 +1,316 @@
+"""Calls written as tags: a function, then arguments whose values end at a closing tag (R32 to R35).
+
+Owns the state of the walk, where values end, and the JSON object that they become. What a tag looks like is a dialect's
+business: it recognises syntax through three hooks and keeps no state.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from enum import Enum
+from json.encoder import encode_basestring as quote
+from typing import ClassVar, Literal
+
+from ..json_schema import argument_types
+from ..markers import marker_scanner
+from ..messages import DeltaToolCall
+from .argument_value import ArgumentValue
+from .tool_parser import ToolParser
+
+LOOKAHEAD = 1024
+"""Characters that are held, at most, to judge one tag: what needs more is not what it looks like."""
+
+_WHITE_SPACE = re.compile(r"\s*+")
+_MISSPELT_TAIL = re.compile(r"[^<>\s]{0,8}>")  # after a closing tag's name: `</parameter1>` means `</parameter>`
+_UNFINISHED_TAIL = re.compile(r"[^<>\s]{0,8}")
+
+
+class XmlParseState(Enum):
+    """Where the walk is: function -> arg_start -> arg_name -> arg_value -> arg_start ... -> done."""
+
+    FUNCTION = "function"
+    ARG_START = "arg_start"
+    ARG_NAME = "arg_name"
+    ARG_VALUE = "arg_value"
+
+
+FUNCTION, ARG_START, ARG_NAME, ARG_VALUE = XmlParseState
+
+AfterFunction = tuple[int, str, Literal["arg_start", "done"]]
+AfterArgStart = tuple[int, Literal["arg_start", "arg_name", "done"]]
+
+
+class XmlToolParser(ToolParser):
+    """Base of the function-first dialects whose values end at a closing tag.
+
+    Each hook gets the text and a position where no white space stands, and returns what it read and where it stopped,
+    or ``None`` where the text ends before that can be told. It must not need more than :data:`LOOKAHEAD` characters.
+
+    Attributes:
+        arg_value_close_tag: ends a value, where what follows is in :attr:`value_followers`.
+        value_followers: what the grammar allows after a value, white space aside.
+        value_breakers: tags that end a value whose own closing tag is missing, each with what must follow it.
+        template_newlines: whether one newline on each side of a value is the template's and not the value's.
+        several_functions: whether a block can hold more than one function.
+    """
+
+    arg_value_close_tag: ClassVar[str]
+    value_followers: ClassVar[tuple[str, ...]] = ()
+    value_breakers: ClassVar[dict[str, tuple[str, ...]]] = {}
+    template_newlines: ClassVar[bool] = False
+    several_functions: ClassVar[bool] = False
+
+    @abstractmethod
+    def _consume_function(self, payload: str, pos: int, final: bool) -> AfterFunction | None:
+        """Read the function's head: ``(pos, name, "arg_start" | "done")``."""
+
+    @abstractmethod
+    def _consume_arg_start(self, payload: str, pos: int) -> AfterArgStart | None:
+        """Read what comes before an argument's name, or the function's end: ``(pos, "arg_name" | "done")``.
+
+        ``"arg_start"`` skips what should not be there; see :meth:`_skip_stray` and :meth:`_end_early`.
+        """
+
+    @abstractmethod
+    def _consume_arg_name(self, payload: str, pos: int) -> tuple[int, str] | None:
+        """Read an argument's name and what stands between it and the value: ``(pos, name)``, no name if it is broken."""
+
+    # -- the walk -----------------------------------------------------------------------------------------------------
+
+    def _begin_payload(self) -> None:
+        self._state = FUNCTION
+        self._functions = 0
+        self._object_open = False  # whether the opening brace of the arguments is out
+        # without its last character, so that a misspelt closing tag is seen too
+        markers = (self.arg_value_close_tag[:-1], *self.value_breakers)
+        self._value_scanner = marker_scanner(markers, self.boundaries)
+
+    def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
+        waiting = False
+        while not waiting and not self._payload_closed:
+            if self._state is ARG_VALUE:
+                pos, waiting = self._consume_value(text, deltas, final, pos)
+            else:
+                space = _WHITE_SPACE.match(text, pos)
+                assert space is not None
+                if self._state is FUNCTION and self._functions and space.end() > pos:
+                    self._held.append(space.group())  # after a function it may be the text's, if the block ends here
+                pos = space.end()
+                end = self._consume_syntax(text, deltas, final, pos) if pos < len(text) else None
+                waiting = end is None
+                pos = pos if end is None else end
+        if final and not self._payload_closed:
+            self._end_of_input(text, deltas, pos)
+            return len(text)
+        return pos
+
+    def _consume_syntax(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int | None:
+        """Read the tag at ``pos``; ``None`` where more text must come."""
+        if self._state is FUNCTION:
+            return self._consume_head(text, deltas, final, pos)
+        if self._state is ARG_START:
+            started = self._consume_arg_start(text, pos)
+            if started is None:
+                return None
+            end, following = started
+            if following == "done":
+                self._end_function(deltas)
+            elif following == "arg_name":
+                self._state = ARG_NAME
+            return end
+        named = self._consume_arg_name(text, pos)
+        if named is None:
+            return None
+        end, argument = named
+        if not argument:
+            self._report("payload-malformed", pos, "no argument name here: its value was dropped")
+        self._begin_value(argument, end)
+        return end
+
+    def _consume_head(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int | None:
+        if self._functions:
+            another = self._begins_payload(text, pos, final) if self.several_functions else False
+            if another is None:
+                return None
+            if not another:
+                if self._is_cut_tag(text, pos):
+                    return None
+                self._payload_closed = True
+                return pos
+            self._held.clear()
+        head = self._consume_function(text, pos, final)
+        if head is None:
+            return None
+        end, name, following = head
+        self._functions += 1
+        self._object_open = False
+        self._parameters = self.request.parameters_of(name)
+        if name:
+            self._begin_call(name, deltas, pos)
+        else:
+            self._call_index = -1
+            self._report("call-without-name", pos, "no function name here: the call was dropped")
+        if following == "done":
+            self._end_function(deltas)
+        else:
+            self._state = ARG_START
+        return end
+
+    def _end_function(self, deltas: list[DeltaToolCall]) -> None:
+        self._emit_delta(deltas, "}" if self._object_open else "{}")
+        self._object_open = False
+        self._state = FUNCTION
+        self._payload_closed = not self.several_functions
+
+    def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
+        """The text ends inside the payload: what was begun is closed, nothing is invented (R16)."""
+        if self._state is ARG_VALUE:
+            rest = self._argument.cut()
+            if rest is None:
+                self._report_at("text-dropped", self._value_offset, f"the value of {self._name!r} is not complete")
+            else:
+                self._emit_value(rest, deltas)
+        elif pos < len(text) and not self._is_cut_tag(text, pos):
+            if self._state is FUNCTION:
+                self._report("call-without-name", pos, f"the function's name is not complete: {text[pos:]!r}")
+            else:
+                self._report("text-dropped", pos, f"{text[pos:]!r} at the end of the output is no complete tag")
+        if self._object_open:
+            self._emit_delta(deltas, "}")
+
+    def _is_cut_tag(self, text: str, pos: int) -> bool:
+        """Whether the text ends within a tag: where no more comes that is markup, neither text nor lost."""
+        tags = (*self.close_tags, *self.payload_openers)
+        if self._state is not FUNCTION:
+            tags += self.value_followers
+        rest = text[pos : pos + LOOKAHEAD]
+        return any(tag.startswith(rest) and tag != rest for tag in tags)
+
+    # -- for the hooks ------------------------------------------------------------------------------------------------
+
+    def _tag_at(self, text: str, pos: int, tags: tuple[str, ...]) -> str | None:
+        """Which of ``tags`` stands at ``pos``: ``""`` for none, ``None`` where one may yet."""
+        for tag in tags:
+            if text.startswith(tag, pos):
+                return tag
+        rest = text[pos : pos + LOOKAHEAD]
+        return None if any(tag.startswith(rest) for tag in tags) else ""
+
+    def _skip_stray(self, tag: str, pos: int) -> AfterArgStart:
+        """A closing tag that closes nothing stands between arguments."""
+        self._report("stray-close-tag", pos, f"{tag!r} closes nothing here")
+        return pos + len(tag), "arg_start"
+
+    def _end_early(self, tag: str, pos: int, expected: str) -> AfterArgStart:
+        """The function ends without its own closing tag, at a tag that ends more than that, or at what is no tag."""
+        if tag:
+            self._report("close-tag-missing", pos, f"{expected!r} expected before {tag!r}")
+        else:
+            self._report("payload-malformed", pos, f"an argument or {expected!r} expected here")
+        return pos, "done"
+
+    # -- values -------------------------------------------------------------------------------------------------------
+
+    def _argument_value(self, name: str) -> ArgumentValue:
+        """What collects the value of an argument; a dialect that writes types on the wire overrides it."""
+        return ArgumentValue(argument_types(self._parameters, name), self.template_newlines)
+
+    def _begin_value(self, name: str, pos: int) -> None:
+        self._state = ARG_VALUE
+        self._name = name
+        self._argument = self._argument_value(name)
+        self._value_offset = self.base_offset + pos
+        self._key_out = False
+        self._last = ""  # last character of the value so far
+
+    def _emit_value(self, piece: str, deltas: list[DeltaToolCall]) -> None:
+        """Emit JSON text of the value at hand, its key before the first piece."""
+        if self._key_out:
+            self._emit_delta(deltas, piece)
+        elif piece and self._name:
+            opening = ", " if self._object_open else "{"
+            self._object_open = self._key_out = True
+            self._emit_delta(deltas, f"{opening}{quote(self._name)}: {piece}")
+
+    def _consume_value(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> tuple[int, bool]:
+        """Go on with the value at ``pos``; return where it stopped and whether more text must come."""
+        scanner = self._value_scanner
+        match = scanner.search_final(text, pos) if final else scanner.search(text, pos)
+        start = len(text) if match is None else match.start()
+        if start > pos:
+            self._emit_value(self._argument.add(text[pos:start]), deltas)
+            self._last = text[start - 1]
+        if match is None or match.lastindex is None:
+            return start, True
+        end = self._value_end(text, start, match.group(), final)
+        if end is None:
+            return start, True
+        if end < 0:  # the tag is part of the value
+            self._emit_value(self._argument.add(text[start]), deltas)
+            return start + 1, False
+        self._end_value(deltas)
+        return end, False
+
+    def _end_value(self, deltas: list[DeltaToolCall]) -> None:
+        self._emit_value(self._argument.end(), deltas)
+        self._state = ARG_START
+        finding = self._argument.finding
+        if finding:
+            self._report_at(finding, self._value_offset, _FINDINGS[finding].format(self._name))
+
+    def _value_end(self, text: str, start: int, tag: str, final: bool) -> int | None:
+        """Judge a tag inside a value.
+
+        Returns:
+            Where the walk goes on if the tag ends the value, ``-1`` if it is part of the value, ``None`` where more
+            text must come.
+        """
+        window = text[start : start + LOOKAHEAD]
+        at_limit = len(window) == LOOKAHEAD
+        if tag in self.value_breakers:
+            breaks = self._breaks_value(window, tag, final and not at_limit)
+            if breaks is None:
+                return -1 if at_limit else None
+            if breaks:
+                self._report("close-tag-missing", start, f"{self.arg_value_close_tag!r} expected before {tag!r}")
+            return start if breaks else -1
+        spelt = _MISSPELT_TAIL.match(window, len(tag))
+        if spelt is None:
+            unfinished = not final and _UNFINISHED_TAIL.fullmatch(window, len(tag))
+            return None if unfinished else -1
+        follows = self._follows(window, spelt.end(), self.value_followers, final and not at_limit)
+        if follows is None:
+            return -1 if at_limit else None
+        if not follows:
+            return -1
+        if spelt.group() != ">":
+            self._report("token-repaired", start, f"{window[: spelt.end()]!r} was read as {self.arg_value_close_tag!r}")
+        return start + spelt.end()
+
+    def _follows(self, window: str, pos: int, followers: tuple[str, ...], final: bool) -> bool | None:
+        """Whether one of ``followers``, whole or up to the end of the input, comes at ``pos``, white space aside."""
+        space = _WHITE_SPACE.match(window, pos)
+        assert space is not None
+        pos = space.end()
+        if pos == len(window):
+            return True if final else None
+        if window.startswith(followers, pos):
+            return True
+        if any(follower.startswith(window[pos:]) for follower in followers):
+            return True if final else None  # the input ends within it
+        return False
+
+    def _breaks_value(self, window: str, tag: str, final: bool) -> bool | None:
+        """Whether ``tag``, with which ``window`` begins, ends a value whose closing tag is missing.
+
+        By default it does where the input ends after it, or where what the grammar allows after it follows.
+        """
+        return self._follows(window, len(tag), self.value_breakers[tag], final)
+
+
+_FINDINGS = {
+    "text-dropped": "text after the JSON value of {!r} was dropped",
+    "value-unquoted": "the value of {!r} was a JSON string literal: its quotes were taken off",
+    "value-uncoerced": "the value of {!r} does not fit its declared type and stays a string",
+}
