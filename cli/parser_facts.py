@@ -1,0 +1,85 @@
+"""What a registered parser says of itself, as plain values.
+
+Owns where to look: the three managers, the parser classes' own descriptions, and a tokenizer's view of their tags.
+Prints nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unspool.parsers import Boundaries, Registry, RegistryEntry, TextTokenizer
+
+KINDS = ("reasoning", "tool", "response")
+
+
+def registries() -> dict[str, Registry[Any]]:
+    """The managers by kind, in the order in which a reader thinks of them."""
+    from unspool.parsers import ReasoningParserManager, ResponseParserManager, ToolParserManager
+
+    return dict(zip(KINDS, (ReasoningParserManager, ToolParserManager, ResponseParserManager), strict=True))
+
+
+def all_entries() -> Iterator[tuple[str, RegistryEntry[Any]]]:
+    """Every registered parser with its kind."""
+    for kind, registry in registries().items():
+        for entry in registry.entries():
+            yield kind, entry
+
+
+def entries_named(name: str) -> list[tuple[str, RegistryEntry[Any]]]:
+    """The parsers that a name means; one name can mean a parser of each kind."""
+    found = ((kind, registry.find(name)) for kind, registry in registries().items())
+    return [(kind, entry) for kind, entry in found if entry is not None]
+
+
+def summary(kind: str, entry: RegistryEntry[Any]) -> dict[str, Any]:
+    """What ``parsers list`` tells."""
+    return {
+        "kind": kind,
+        "name": entry.name,
+        "aliases": list(entry.aliases),
+        "legacy_names": list(entry.legacy),
+        "tags": list(entry.cls.tags()),
+        "description": entry.cls.description,
+    }
+
+
+def details(
+    kind: str, entry: RegistryEntry[Any], boundaries: Boundaries, tokenizer: TextTokenizer | None
+) -> dict[str, Any]:
+    """What ``parsers show`` tells.
+
+    Args:
+        kind: the parser's kind.
+        entry: the parser.
+        boundaries: decides the hold-back prefixes.
+        tokenizer: says how it spells each tag.
+    """
+    cls = entry.cls
+    facts = summary(kind, entry)
+    if kind == "reasoning":
+        facts["open_tag"] = cls.get_reasoning_open_tag()
+        facts["close_tag"] = cls.get_reasoning_close_tag()
+        facts["initial_mode"] = cls.initial_mode_rule
+    elif kind == "tool":
+        facts["open_tag"] = cls.get_tool_open_tag()
+        facts["close_tag"] = cls.get_tool_close_tag()
+        facts["argument_field"] = getattr(cls, "argument_field", None)
+    facts["hold_back"] = {tag: list(boundaries.prefixes(tag)) for tag in cls.tags()}
+    if tokenizer is not None:
+        facts["tokens"] = {tag: spelling(tag, tokenizer) for tag in cls.tags()}
+    return facts
+
+
+def spelling(tag: str, tokenizer: TextTokenizer) -> dict[str, Any]:
+    """How a tokenizer spells a tag: its ids, their texts, and whether they decode to the tag again."""
+    ids = tokenizer.encode(tag)
+    return {
+        "ids": ids,
+        "pieces": [tokenizer.decode([token]) for token in ids],
+        "single_token": len(ids) == 1 and tokenizer.decode(ids) == tag,
+        "round_trip": tokenizer.decode(ids) == tag,
+    }

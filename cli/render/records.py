@@ -1,0 +1,83 @@
+"""Deltas and messages as plain JSON values, in OpenAI's nested shapes.
+
+Owns which keys a record has: those of the contract, and beyond them only what the input had. Writes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unspool.parsers import ChatResult, ChatStreamChunk, DeltaMessage, DeltaToolCall, Diagnostic, ToolCall
+
+
+def delta_record(chunk: ChatStreamChunk, source: str | None = None) -> dict[str, Any]:
+    """One line of chunk mode.
+
+    Args:
+        chunk: the delta with its transport data.
+        source: the input's name, where there are several.
+    """
+    record: dict[str, Any] = {} if source is None else {"input": source}
+    record |= {
+        "chunk": chunk.chunk,
+        "delta": _delta(chunk.delta),
+        "tool_calls_emitted": chunk.tool_calls_emitted,
+    }
+    for key in ("token_ids", "logprobs", "finish_reason"):
+        value = getattr(chunk, key)
+        if value is not None:
+            record[key] = value
+    return record
+
+
+def message_record(result: ChatResult, source: str | None = None) -> dict[str, Any]:
+    """The one object of final mode; every key is always there, so that a reader needs no defaults."""
+    record: dict[str, Any] = {} if source is None else {"input": source}
+    return record | {
+        "message": {
+            "role": "assistant",
+            "content": result.message.content,
+            "reasoning_content": result.message.reasoning_content,
+            "tool_calls": [call_record(call) for call in result.message.tool_calls],
+        },
+        "finish_reason": result.finish_reason,
+        "usage": {
+            "completion_tokens": result.usage.completion_tokens,
+            "reasoning_tokens": result.usage.reasoning_tokens,
+        },
+        "diagnostics": [_diagnostic(diagnostic) for diagnostic in result.diagnostics],
+    }
+
+
+def call_record(call: ToolCall) -> dict[str, Any]:
+    """A finished call; its arguments stay the text that the model wrote."""
+    return {"id": call.id, "type": call.type, "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def _delta(delta: DeltaMessage) -> dict[str, Any]:
+    record: dict[str, Any] = {}
+    for key in ("role", "content", "reasoning_content"):
+        value = getattr(delta, key)
+        if value is not None:
+            record[key] = value
+    if delta.tool_calls:
+        record["tool_calls"] = [_call_delta(call) for call in delta.tool_calls]
+    return record
+
+
+def _call_delta(call: DeltaToolCall) -> dict[str, Any]:
+    record: dict[str, Any] = {"index": call.index}
+    if call.id is not None:
+        record["id"] = call.id
+    if call.type is not None:
+        record["type"] = call.type
+    function = {}
+    if call.name is not None:
+        function["name"] = call.name
+    # Clients join the pieces, so the first delta of a call carries the empty one, as in OpenAI's stream.
+    function["arguments"] = call.arguments or ""
+    return record | {"function": function}
+
+
+def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:
+    return {"code": diagnostic.code, "offset": diagnostic.offset, "message": diagnostic.message}

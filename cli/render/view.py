@@ -1,0 +1,77 @@
+"""Which writer serves which options. A view runs one response and writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Literal
+
+from unspool.parsers import ChatResult, ChatRunner, EngineOutput
+
+from ..output import Output
+from .channel import Channel, ChannelCalls, ChannelText
+from .deltas import DeltaRecords, DeltaWriter
+from .json_bytes import encode
+from .records import message_record
+
+View = Callable[[ChatRunner, Iterable[EngineOutput], str | None], None]
+"""Takes a fresh runner, the engine's chunks, and the input's name where there are several."""
+
+
+def make_view(
+    output: Output,
+    *,
+    mode: Literal["chunk", "final"],
+    form: Literal["pretty", "json"],
+    only: Channel | None,
+    color: Literal["auto", "always", "never"],
+) -> View:
+    """Choose the writer.
+
+    Args:
+        output: where to.
+        mode: delta by delta, or the message at the end.
+        form: for people or for programs.
+        only: one channel as raw text, whatever ``mode`` and ``form`` say: its text is the same in both modes.
+        color: only pretty output has colours.
+    """
+    if only == "tool-calls":
+        return partial(_stream, lambda source: ChannelCalls(output))
+    if only is not None:
+        return partial(_stream, lambda source: ChannelText(output, only))
+    if form == "json":
+        if mode == "chunk":
+            return partial(_stream, lambda source: DeltaRecords(output, source))
+        return partial(_collect, lambda result, source: output.data(encode(message_record(result, source)) + b"\n"))
+
+    from .palette import Painter
+
+    painter = Painter(color)
+    if mode == "chunk":
+        from .delta_lines import DeltaLines
+
+        return partial(_stream, lambda source: DeltaLines(output, painter, source))
+    from .message_blocks import write_blocks
+
+    return partial(_collect, partial(write_blocks, output, painter))
+
+
+def _stream(
+    writer_for: Callable[[str | None], DeltaWriter],
+    runner: ChatRunner,
+    outputs: Iterable[EngineOutput],
+    source: str | None,
+) -> None:
+    writer = writer_for(source)
+    for chunk in runner.stream(outputs):
+        writer.delta(chunk)
+    writer.end(runner)
+
+
+def _collect(
+    write: Callable[[ChatResult, str | None], None],
+    runner: ChatRunner,
+    outputs: Iterable[EngineOutput],
+    source: str | None,
+) -> None:
+    write(runner.collect(outputs), source)

@@ -1,0 +1,23 @@
+"""Reading: files and standard input to ``EngineOutput`` chunks.
+
+Owns bytes, encodings, input formats, cutting and tokenizers. It knows no response grammar and writes nothing.
+"""
+
+from .chunking import ChunkSpec
+from .end_of_turn import drop_end_of_turn
+from .errors import TokenizerError, TranscriptError
+from .jsonl import BadLine
+from .reader import INPUT_FORMATS, open_transcript
+from .tokenizer import end_tokens, load_tokenizer
+
+__all__ = [
+    "INPUT_FORMATS",
+    "BadLine",
+    "ChunkSpec",
+    "TokenizerError",
+    "TranscriptError",
+    "drop_end_of_turn",
+    "end_tokens",
+    "load_tokenizer",
+    "open_transcript",
+]

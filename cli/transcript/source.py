@@ -1,0 +1,110 @@
+"""Bytes from a file or from standard input, as they arrive.
+
+Owns reading without waiting for more than is there, and looking ahead without losing what was seen. It knows neither
+encodings nor formats.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from .errors import TranscriptError
+
+BLOCK_SIZE = 1 << 16
+
+
+class ByteSource:
+    """A binary stream that can be looked into before it is read.
+
+    Args:
+        stream: where the bytes come from.
+        name: what messages call it.
+    """
+
+    def __init__(self, stream: BinaryIO, name: str) -> None:
+        self.name = name
+        # read1 returns what one system call gives: a pipe's bytes are seen when they come, not when a block is full.
+        self._read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
+        self._ahead = b""
+
+    def peek(self) -> bytes:
+        """What was read ahead so far; it is still to come out of :meth:`blocks`."""
+        return self._ahead
+
+    def read_ahead(self) -> bool:
+        """Read one more block into :meth:`peek`.
+
+        Returns:
+            Whether there was one; ``False`` at the end of the stream.
+
+        Raises:
+            TranscriptError: the stream can't be read.
+        """
+        block = self._next_block()
+        self._ahead += block
+        return bool(block)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the bytes in blocks of whatever size they arrive in, none of them empty.
+
+        Raises:
+            TranscriptError: the stream can't be read.
+        """
+        block, self._ahead = self._ahead, b""
+        if block:
+            yield block
+        while block := self._next_block():
+            yield block
+
+    def lines(self) -> Iterator[bytes]:
+        r"""Yield lines without their ``\n``, each as soon as it is complete; the last one may lack it.
+
+        Only ``\n`` ends a line: the other characters that Unicode calls line ends may stand inside JSON strings.
+
+        Raises:
+            TranscriptError: the stream can't be read.
+        """
+        parts: list[bytes] = []
+        for block in self.blocks():
+            start = 0
+            while (end := block.find(b"\n", start)) >= 0:
+                parts.append(block[start:end])
+                yield b"".join(parts)
+                parts.clear()
+                start = end + 1
+            if start < len(block):
+                parts.append(block[start:])
+        if parts:
+            yield b"".join(parts)
+
+    def _next_block(self) -> bytes:
+        try:
+            return self._read(BLOCK_SIZE)
+        except OSError as error:
+            raise TranscriptError(f"cannot read {self.name}: {error.strerror or error}") from error
+
+
+@contextmanager
+def open_source(path: str | Path) -> Iterator[ByteSource]:
+    """Open a file, or standard input for ``-``, which is left open afterwards.
+
+    Raises:
+        TranscriptError: there is no such file, it is a folder, or it may not be read.
+    """
+    if str(path) == "-":
+        if sys.stdin is None:
+            raise TranscriptError("cannot read standard input: it is closed; name a file")
+        yield ByteSource(sys.stdin.buffer, "<stdin>")
+        return
+    try:
+        # Unbuffered, so that a named pipe is read as it arrives as well.
+        stream = Path(path).open("rb", buffering=0)  # noqa: SIM115 - closed below; only opening it may fail here
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise TranscriptError(f"cannot read {path}: {reason}") from error
+    with stream:
+        yield ByteSource(stream, str(path))

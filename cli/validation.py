@@ -1,0 +1,79 @@
+"""Whether names mean registered parsers, and whether a tokenizer fits them.
+
+Owns what counts as wrong: an unknown name, and a tag that the tokenizer can't write. Prints nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .parser_facts import entries_named, registries, spelling
+
+if TYPE_CHECKING:
+    from unspool.parsers import RegistryEntry, TextTokenizer
+
+
+@dataclass
+class Check:
+    """One name and what was found out about it.
+
+    Attributes:
+        kind: of which kind the parser has to be; ``None`` if any will do.
+        name: as it was given.
+        entries: the parsers that the name means, with their kinds.
+        near: names that look like it, where it means nothing.
+        tags: how the tokenizer spells each tag; ``None`` where no tokenizer was asked.
+    """
+
+    kind: str | None
+    name: str
+    entries: list[tuple[str, RegistryEntry[Any]]]
+    near: list[str]
+    tags: dict[str, dict[str, Any]] | None = field(default=None)
+
+    @property
+    def registered(self) -> bool:
+        """Whether the name means a parser."""
+        return bool(self.entries)
+
+    @property
+    def unwritable(self) -> list[str]:
+        """Tags that the tokenizer can't write."""
+        return [tag for tag, spelled in (self.tags or {}).items() if not spelled["round_trip"]]
+
+    @property
+    def split(self) -> list[str]:
+        """Tags that the tokenizer writes as several tokens."""
+        return [
+            tag for tag, spelled in (self.tags or {}).items() if spelled["round_trip"] and not spelled["single_token"]
+        ]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.registered and not self.unwritable
+
+
+def check_names(wanted: Iterable[tuple[str | None, str]]) -> list[Check]:
+    """Look up names, each with the kind that it has to be of or ``None``."""
+    return [_check_name(kind, name) for kind, name in wanted]
+
+
+def check_tags(checks: Iterable[Check], tokenizer: TextTokenizer) -> None:
+    """Ask a tokenizer about the tags of every parser that was found."""
+    for check in checks:
+        if check.registered:
+            tags = dict.fromkeys(tag for _, entry in check.entries for tag in entry.cls.tags())
+            check.tags = {tag: spelling(tag, tokenizer) for tag in tags}
+
+
+def _check_name(kind: str | None, name: str) -> Check:
+    entries = [(found, entry) for found, entry in entries_named(name) if kind in (None, found)]
+    for found, _ in entries:
+        registries()[found].get(name)  # warns of a legacy name
+    if entries:
+        return Check(kind, name, entries, [])
+    near = [match for each, registry in registries().items() if kind in (None, each) for match in registry.near(name)]
+    return Check(kind, name, [], list(dict.fromkeys(near)))
