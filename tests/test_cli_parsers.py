@@ -1,0 +1,183 @@
+"""``unspool parsers``: list, show and validate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from unspool.cli import app
+from unspool.cli.render.visible import escape_line
+from unspool.parsers import ReasoningParserManager, Registry, ResponseParserManager, ToolParserManager
+
+MANAGERS: dict[str, Registry[Any]] = {
+    "reasoning": ReasoningParserManager,
+    "tool": ToolParserManager,
+    "response": ResponseParserManager,
+}
+
+
+def run(*args: str | Path) -> Result:
+    return CliRunner().invoke(app, ["parsers", *map(str, args)])
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A byte-level tokenizer that has `<tool_call>` as one token and spells all else in bytes."""
+    tokenizers = pytest.importorskip("tokenizers")
+    alphabet = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    model = tokenizers.models.BPE({character: index for index, character in enumerate(alphabet)}, [])
+    made = tokenizers.Tokenizer(model)
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = tokenizers.decoders.ByteLevel()
+    made.add_tokens(["<tool_call>"])
+    folder = tmp_path_factory.mktemp("tokenizer")
+    made.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def poor_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tokenizer that can't write a tag."""
+    tokenizers = pytest.importorskip("tokenizers")
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({"[UNK]": 0, "a": 1}, unk_token="[UNK]"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
+    folder = tmp_path_factory.mktemp("poor")
+    made.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+class TestList:
+    def test_json_has_every_registered_parser(self) -> None:
+        found = json.loads(run("list", "--json").stdout)
+        expected = [(kind, entry.name) for kind, manager in MANAGERS.items() for entry in manager.entries()]
+        assert [(each["kind"], each["name"]) for each in found] == expected
+        for each in found:
+            assert set(each) == {"kind", "name", "aliases", "legacy_names", "tags", "description"}
+            assert each["description"]
+
+    def test_page_has_names_aliases_tags_and_descriptions(self) -> None:
+        result = run("list")
+        assert result.exit_code == 0
+        for kind, manager in MANAGERS.items():
+            assert f"{kind.capitalize()} parsers\n" in result.stdout
+            for entry in manager.entries():
+                for text in (
+                    entry.name,
+                    *entry.aliases,
+                    *entry.legacy,
+                    *map(escape_line, entry.cls.tags()),
+                    entry.cls.description,
+                ):
+                    assert text in result.stdout
+
+
+class TestShow:
+    def show(self, *args: str | Path) -> list[dict[str, Any]]:
+        result = run("show", *args, "--json")
+        assert result.exit_code == 0, result.stderr
+        found: list[dict[str, Any]] = json.loads(result.stdout)
+        return found
+
+    def test_tool_parser(self) -> None:
+        (facts,) = self.show("qwen2d5")
+        assert (facts["kind"], facts["name"]) == ("tool", "qwen3")
+        assert (facts["open_tag"], facts["close_tag"]) == ("<tool_call>", "</tool_call>")
+        assert facts["argument_field"] == "arguments"
+        assert facts["hold_back"]["<tool_call>"][0] == "<tool_call"
+        assert facts["hold_back"]["<tool_call>"][-1] == "<"
+        assert "tokens" not in facts
+
+    def test_reasoning_parser(self) -> None:
+        (facts,) = self.show("deepseek-v3")
+        assert (facts["open_tag"], facts["close_tag"]) == ("<think>", "</think>")
+        assert "enable_thinking" in facts["initial_mode"]
+
+    def test_name_of_several_kinds(self) -> None:
+        assert [(each["kind"], each["name"]) for each in self.show("intern-s1")] == [
+            ("reasoning", "default"),
+            ("tool", "internlm"),
+        ]
+
+    def test_tokenizer_decides_what_is_held_back(self, tokenizer: Path) -> None:
+        (facts,) = self.show("qwen", "--tokenizer", tokenizer)
+        assert facts["hold_back"]["<tool_call>"] == []
+        assert facts["tokens"]["<tool_call>"]["single_token"] is True
+        assert len(facts["hold_back"]["</tool_call>"]) == len("</tool_call>") - 1
+        assert facts["tokens"]["</tool_call>"]["single_token"] is False
+        assert facts["tokens"]["</tool_call>"]["pieces"][:2] == ["<", "/"]
+
+    @pytest.mark.parametrize("name", ["qwen", "llama3", "intern-s1", "default", "deepseek-v3.2"])
+    def test_page(self, tokenizer: Path, name: str) -> None:
+        for options in ((), ("--tokenizer", tokenizer)):
+            result = run("show", name, *options)
+            assert result.exit_code == 0
+            for _, manager in MANAGERS.items():
+                entry = manager.find(name)
+                for text in (entry.name, *map(escape_line, entry.cls.tags()), entry.cls.description) if entry else ():
+                    assert text in result.stdout
+
+    def test_unknown_name(self) -> None:
+        result = run("show", "qwn3")
+        assert result.exit_code == 2
+        assert "did you mean" in result.stderr
+        assert "'qwen3'" in result.stderr
+
+
+class TestValidate:
+    def test_all_registered(self) -> None:
+        result = run("validate", "-r", "default", "-t", "qwen", "--response-parser", "default", "llama3")
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert result.stdout.splitlines() == [
+            "ok       default: reasoning parser default",
+            "ok       qwen: tool parser qwen3",
+            "ok       default: response parser default",
+            "ok       llama3: tool parser llama3",
+        ]
+
+    @pytest.mark.parametrize(
+        ("args", "near"),
+        [(("-t", "qwn3"), "qwen3"), (("-r", "deepseekv3"), "deepseek-v3"), (("intrnlm",), "internlm")],
+    )
+    def test_unknown_name_shows_near_ones(self, args: tuple[str, ...], near: str) -> None:
+        result = run("validate", *args, "default")
+        assert result.exit_code == 1
+        assert "did you mean" in result.stdout
+        assert near in result.stdout
+        assert "ok       default" in result.stdout
+
+    def test_kind_matters(self) -> None:
+        assert run("validate", "-r", "qwen3").exit_code == 1
+        assert run("validate", "-t", "deepseek-v3").exit_code == 1
+
+    def test_json(self) -> None:
+        result = run("validate", "-t", "qwn3", "qwen3", "--json")
+        assert result.exit_code == 1
+        report = json.loads(result.stdout)
+        assert report["ok"] is False
+        assert [check["registered"] for check in report["checks"]] == [False, True]
+        assert "qwen3" in report["checks"][0]["near"]
+        assert report["checks"][1]["parsers"] == [{"kind": "tool", "name": "qwen3"}]
+
+    def test_nothing_to_check(self) -> None:
+        assert run("validate").exit_code == 2
+
+    def test_tag_of_several_tokens_is_a_warning(self, tokenizer: Path) -> None:
+        result = run("validate", "qwen", "--tokenizer", tokenizer)
+        assert result.exit_code == 0
+        assert "</tool_call>" in result.stderr
+        assert result.stderr.startswith("unspool: warning: ")
+
+    def test_tag_that_can_not_be_written_fails(self, poor_tokenizer: Path) -> None:
+        result = run("validate", "qwen", "--tokenizer", poor_tokenizer)
+        assert result.exit_code == 1
+        assert "<tool_call>" in result.stdout
+        report = json.loads(run("validate", "qwen", "--tokenizer", poor_tokenizer, "--json").stdout)
+        assert report["ok"] is False
+        assert report["checks"][0]["tokens"]["<tool_call>"]["round_trip"] is False
+
+    def test_tokenizer_that_is_none(self, tmp_path: Path) -> None:
+        assert run("validate", "qwen", "--tokenizer", tmp_path).exit_code == 2
