@@ -185,7 +185,7 @@ class BaseResponseParser(ResponseParser):
             self.tool = tool_parser(request, self._boundaries, call_id_factory)
             self.tool.diagnostics = self.diagnostics
             self.request = self.tool.adjust_request(request)
-            self._feed = self.tool.feed_tool_block
+            self._open_tool = self.tool  # the same, where it is known to be there
             self._tool_openers = self.tool.open_tags + self.tool.bare_openers
 
         self._mode = PLAIN
@@ -209,8 +209,16 @@ class BaseResponseParser(ResponseParser):
     def stream_chunk(self, delta_text: str, delta_token_ids: Sequence[int] = (), final: bool = False) -> Deltas:
         if not self._fast or final:
             return self._stream(delta_text, delta_token_ids, final)
-        if self._mode is TOOL:
-            return self._stream_into_block(delta_text)
+        if self._mode is TOOL:  # the hot path of tool calls: a block is open and nothing is pending
+            tool = self._open_tool
+            tool.base_offset = self._offset
+            pieces: list[DeltaToolCall] = []
+            end = tool.feed_tool_block(delta_text, pieces, False, 0)
+            deltas: Deltas = [(DeltaMessage(None, None, None, pieces), True)] if pieces else []
+            if end == len(delta_text) and not tool.block_closed and not tool.block_rejected:
+                self._offset += end
+                return deltas
+            return self._go_on_after_block(delta_text, deltas, end)
         for start in self._starts:
             if start in delta_text:
                 return self._stream(delta_text, (), False)
@@ -240,20 +248,12 @@ class BaseResponseParser(ResponseParser):
         self._keep(text, end)
         return deltas
 
-    def _stream_into_block(self, text: str) -> Deltas:
-        """One chunk where a tool block is open and nothing is pending: the hot path of tool calls."""
-        tool = self.tool
-        assert tool is not None
-        tool.base_offset = self._offset
-        pieces: list[DeltaToolCall] = []
-        end = self._feed(text, pieces, False, 0)
-        deltas: Deltas = [(DeltaMessage(None, None, None, pieces), True)] if pieces else []
+    def _go_on_after_block(self, text: str, deltas: Deltas, end: int) -> Deltas:
+        """The tool parser stopped at ``end`` of a chunk: its block is done, or a few characters must wait."""
+        tool = self._open_tool
         if tool.block_closed or tool.block_rejected:
             self._settle_block(deltas, end)
             end = self._consume(text, deltas, False, end)
-        elif end == len(text):
-            self._offset += end
-            return deltas
         self._keep(text, end)
         return deltas
 
@@ -367,8 +367,7 @@ class BaseResponseParser(ResponseParser):
             self._enter_plain(offset)
 
     def _tool_opener(self, tag: str, text: str, deltas: Deltas, final: bool, start: int) -> tuple[int, bool]:
-        tool = self.tool
-        assert tool is not None
+        tool = self._open_tool
         if tag in tool.open_tags:
             self._open_block(tag, self._offset + start)
             return start + len(tag), False
@@ -399,8 +398,7 @@ class BaseResponseParser(ResponseParser):
         return end, False
 
     def _start(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
-        tool = self.tool
-        assert tool is not None
+        tool = self._open_tool
         end = _end(_WHITE_SPACE, text, pos)
         self._emit_text(text[pos:end], self._offset + pos, deltas)
         begins = tool.begins_untagged_call(text, end, final) if end < len(text) else None
@@ -414,8 +412,7 @@ class BaseResponseParser(ResponseParser):
         return end, False
 
     def _between(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
-        tool = self.tool
-        assert tool is not None
+        tool = self._open_tool
         end = _end(tool.separator, text, pos)
         if end > pos:
             self._separators.append(text[pos:end])
@@ -446,18 +443,16 @@ class BaseResponseParser(ResponseParser):
     # -- tool blocks --------------------------------------------------------------------------------------------------
 
     def _open_block(self, tag: str, offset: int) -> None:
-        assert self.tool is not None
-        self.tool.open_block(offset, tagged=bool(tag))
+        self._open_tool.open_block(offset, tagged=bool(tag))
         self._suspended, self._mode = self._mode, TOOL
         self._block_tag, self._block_offset = tag, offset
         self._stray_close = ""
 
     def _block(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
-        tool = self.tool
-        assert tool is not None
+        tool = self._open_tool
         tool.base_offset = self._offset
         pieces: list[DeltaToolCall] = []
-        end = self._feed(text, pieces, final, pos)
+        end = tool.feed_tool_block(text, pieces, final, pos)
         if pieces:
             deltas.append((DeltaMessage(None, None, None, pieces), True))
         if not (tool.block_closed or tool.block_rejected):
@@ -467,8 +462,7 @@ class BaseResponseParser(ResponseParser):
 
     def _settle_block(self, deltas: Deltas, end: int) -> None:
         """The tool parser is done with its block, which ends at ``end`` of the text."""
-        tool = self.tool
-        assert tool is not None
+        tool = self._open_tool
         self._mode = self._suspended
         end += self._offset
         returned = tool.returned_text

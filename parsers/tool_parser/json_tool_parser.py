@@ -37,12 +37,11 @@ class _State(Enum):
     COLON = "before a colon"
     VALUE = "before a value"
     NAME = "in the name"
-    ARGUMENTS = "in arguments that are passed on as they come"
-    BUFFERED = "in arguments that only their end can judge"
+    BUFFERED = "in arguments that only their end, or a name after them, can release"
     OTHER = "in a value of no interest"
 
 
-OUTSIDE, INSIDE, KEY, COLON, VALUE, NAME, ARGUMENTS, BUFFERED, OTHER = _State
+OUTSIDE, INSIDE, KEY, COLON, VALUE, NAME, BUFFERED, OTHER = _State
 
 
 class JsonToolParser(ToolParser):
@@ -97,13 +96,7 @@ class JsonToolParser(ToolParser):
         length = len(text)
         while pos < length and not self._payload_closed:
             state = self._state
-            if state is ARGUMENTS:
-                end = self._scanner.feed(text, pos, final)
-                self._emit_arguments(text[pos:end], deltas)
-                if not self._value_ended():
-                    pos = end
-                    break
-            elif state is INSIDE:
+            if state is INSIDE:
                 end = self._inside(text, deltas, final, pos)
             elif state is OUTSIDE:
                 end = self._outside(text, pos)
@@ -111,6 +104,8 @@ class JsonToolParser(ToolParser):
                 end = self._colon(text, pos)
             elif state is VALUE:
                 end = self._value(text, pos)
+                if self._passing is not None:
+                    return end
             else:
                 end = self._scanner.feed(text, pos, final)
                 if state is not OTHER:
@@ -123,7 +118,8 @@ class JsonToolParser(ToolParser):
                 break  # the few characters from here on may become a stop tag
             pos = end
         if final and not self._payload_closed:
-            return self._end_of_input(text, deltas, pos)
+            self._end_of_input(text, deltas, pos)
+            return len(text)
         return pos
 
     def _value_ended(self) -> bool:
@@ -237,9 +233,10 @@ class JsonToolParser(ToolParser):
             self._state = OTHER
             if key not in _EXPECTED_FIELDS:
                 self._report("text-dropped", pos, f"the field {key!r} has no place in a call and was dropped")
-        elif key == self.argument_field and first in "{[":
+        elif key == self.argument_field and first in "{[" and self._name is not None:
             self._take_arguments()
-            self._state = ARGUMENTS
+            self._passing = self._scanner
+            self._state = INSIDE
         else:
             self._state = BUFFERED
         return pos
@@ -277,11 +274,14 @@ class JsonToolParser(ToolParser):
             self._report_at("text-dropped", offset, f"{key!r} was dropped: {self._key!r} is there too")
 
     def _emit_arguments(self, piece: str, deltas: list[DeltaToolCall]) -> None:
-        if not piece:
-            return
-        if self._call_index >= 0:
+        if self._call_index < 0:
+            self._keep_arguments(piece)
+        elif piece:
             deltas.append(DeltaToolCall(self._call_index, None, None, None, piece))
-        elif self._name is None:
+
+    def _keep_arguments(self, piece: str) -> None:
+        """Keep arguments that came before the name (R24); those of a rejected call go nowhere."""
+        if self._name is None and piece:
             self._unnamed.append(piece)
 
     def _usable(self, literal: str) -> str:
@@ -309,8 +309,7 @@ class JsonToolParser(ToolParser):
         elif not self._argument_key and not cut:
             self._emit_arguments("{}", deltas)
 
-    def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> int:
-        """The text ends inside the payload: what is stable goes out, nothing is invented (R16)."""
+    def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
         state = self._state
         if state is BUFFERED:
             if self._key == self.argument_field:
@@ -318,11 +317,10 @@ class JsonToolParser(ToolParser):
                 self._emit_arguments("".join(self._parts), deltas)
             elif self._substitute is None:
                 self._substitute = (self._key, "".join(self._parts), self._value_offset)
-        if pos < len(text) and state in (ARGUMENTS, BUFFERED, NAME, KEY) and text[pos] == "\\":
+        if pos < len(text) and text[pos] == "\\":
             self._report("text-dropped", pos, f"{text[pos:]!r} at the end of the output is no complete escape")
         if state is not OUTSIDE:
             self._end_envelope(deltas, cut=True)
-        return len(text)
 
     def _report_malformed(self, pos: int, message: str) -> None:
         """Report what breaks the grammar, once an envelope: one slip often makes the rest look wrong too."""

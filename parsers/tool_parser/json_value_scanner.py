@@ -11,12 +11,14 @@ from functools import lru_cache
 
 from ..markers import MarkerScanner
 
-# Possessive, so that a long value costs one pass and no backtracking stack. Whole strings are swallowed at once; what
-# is left for Python are brackets, the start of a string that goes on in the next chunk, and the start of a stop tag.
+# Possessive, so that a long value costs one pass and no backtracking stack. Whole strings and whole small containers
+# are swallowed at once; what is left for Python are the other brackets, the start of a string that goes on in the next
+# chunk, and the start of a stop tag. Two levels of containers measure three times as fast as none, more gain nothing.
+_SWALLOWED_LEVELS = 2
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
 
 # The inside of a string as far as it is stable: a `\u00f` at the end of the text may still become `\u00fc`.
-_IN_STRING = re.compile(r'(?:[^"\\]++|\\(?!u).|\\u(?![0-9a-fA-F]{0,3}\Z))*+', re.DOTALL)
+_in_string = re.compile(r'(?:[^"\\]++|\\(?!u).|\\u(?![0-9a-fA-F]{0,3}\Z))*+', re.DOTALL).match
 
 _SCALAR = re.compile(r'[^\s,:"{}\[\]<]*+')
 
@@ -24,8 +26,10 @@ _SCALAR = re.compile(r'[^\s,:"{}\[\]<]*+')
 @lru_cache(maxsize=256)
 def _structure(stop_starts: str) -> re.Pattern[str]:
     """The inside of a container up to the next bracket, unfinished string or possible stop tag."""
-    stops = re.escape(stop_starts)
-    return re.compile(rf'(?:[^"{{}}\[\]{stops}]++|{_STRING})*+', re.DOTALL)
+    inside = flat = rf'[^"{{}}\[\]{re.escape(stop_starts)}]++|{_STRING}'
+    for _ in range(_SWALLOWED_LEVELS):
+        inside = rf"{flat}|\{{(?:{inside})*+\}}|\[(?:{inside})*+\]"
+    return re.compile(rf"(?:{inside})*+", re.DOTALL)
 
 
 class JsonValueScanner:
@@ -69,18 +73,15 @@ class JsonValueScanner:
             How far the value is stable. Short of the end of ``text`` only where the value is done or stopped, or where
             a few characters may still become an escape or a stop tag.
         """
-        if self._scalar:
-            match = _SCALAR.match(text, pos)
-            assert match is not None
-            self.done = final or match.end() < len(text)
-            return match.end()
         length = len(text)
-        if self._at_quote:
-            self._at_quote = False
-            pos += 1
+        if self._in_string and '"' not in text and "\\" not in text:
+            return length  # most chunks of a long string, at a third of the pattern's price
         while True:
             if self._in_string:
-                pos = _IN_STRING.match(text, pos).end()  # type: ignore[union-attr]
+                if self._at_quote:
+                    self._at_quote = False
+                    pos += 1
+                pos = _in_string(text, pos).end()  # type: ignore[union-attr]
                 if pos == length or text[pos] != '"':
                     return pos
                 self._in_string = False
@@ -88,6 +89,13 @@ class JsonValueScanner:
                 if not self._depth:
                     self.done = True
                     return pos
+            elif self._scalar:
+                pos = _SCALAR.match(text, pos).end()  # type: ignore[union-attr]
+                self.done = final or pos < length
+                return pos
+            elif not self._depth:  # at the value's own bracket
+                self._depth = 1
+                pos += 1
             pos = self._structure(text, pos).end()  # type: ignore[union-attr]
             if pos == length:
                 return pos

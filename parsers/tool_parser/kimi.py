@@ -6,7 +6,7 @@ import json
 import re
 
 from ..messages import DeltaToolCall
-from .section_tool_parser import Header, SectionToolParser
+from .section_tool_parser import BODY, Header, SectionToolParser
 from .tool_parser import ToolParserManager
 
 _ID = re.compile(r"(?:functions\.)?(?P<name>.+?)(?P<counter>:\d+)?\Z", re.DOTALL)
@@ -40,7 +40,7 @@ class KimiK2ToolParser(SectionToolParser):
 
     def open_block(self, offset: int, tagged: bool = True) -> None:
         super().open_block(offset, tagged)
-        self._body: list[str] | None = None  # pieces of a body that must name the function itself
+        self._doubtful: Header | None = None  # names no known function; the body may name it
 
     def _read_header(self, text: str, pos: int) -> Header | None:
         parts = _ID.match(text)
@@ -53,27 +53,27 @@ class KimiK2ToolParser(SectionToolParser):
     def _open_call(self, header: Header, deltas: list[DeltaToolCall], pos: int) -> None:
         unknown = self._allowed_names is not None and header.name not in self._allowed_names
         if unknown and not (header.call_id or "").startswith("functions."):
-            self._body = []  # an id of another style: the arguments may hold the name
-            self._pending_header = header
+            self._doubtful = header  # an id of another style: the arguments may hold the name
         else:
             super()._open_call(header, deltas, pos)
 
-    def _emit_body(self, piece: str, deltas: list[DeltaToolCall]) -> None:
-        if self._body is None:
-            super()._emit_body(piece, deltas)
+    def _pass_body_on(self) -> None:
+        if self._doubtful is None:
+            super()._pass_body_on()
         else:
-            self._body.append(piece)
+            self._kept_body.clear()
+            self._state = BODY
 
     def _end_body(self, deltas: list[DeltaToolCall]) -> None:
-        if self._body is not None:
-            self._name_from_body("".join(self._body), deltas)
-            self._body = None
-        else:
+        if self._doubtful is None:
             super()._end_body(deltas)
+        else:
+            self._name_from_body(self._doubtful, "".join(self._kept_body), deltas)
+            self._doubtful = None
 
-    def _name_from_body(self, body: str, deltas: list[DeltaToolCall]) -> None:
+    def _name_from_body(self, header: Header, body: str, deltas: list[DeltaToolCall]) -> None:
         """The id names no function of the request: a ``name`` among the arguments that does is it."""
-        header, pos = self._pending_header, self._call_offset - self.base_offset
+        pos = self._call_offset - self.base_offset
         try:
             arguments = json.loads(body)
         except (ValueError, RecursionError):
@@ -89,5 +89,5 @@ class KimiK2ToolParser(SectionToolParser):
 
     def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
         super()._end_of_input(text, deltas, pos)
-        if self._body is not None:
+        if self._doubtful is not None:
             self._end_body(deltas)

@@ -33,7 +33,7 @@ class _State(Enum):
     GAP = "between calls"
     HEADER = "in a header"
     BODY_START = "before the body's first character"
-    BODY = "in the body"
+    BODY = "in a body that is kept until its end"
     CALL_END = "before the call's close tag"
 
 
@@ -66,6 +66,7 @@ class SectionToolParser(ToolParser):
         stops = marker_scanner((self.call_close_tag, self.call_open_tag, *self.close_tags), self.boundaries)
         self._stops = stops
         self._scanner = JsonValueScanner(stops)
+        self._kept_body: list[str] = []
 
     def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:
         """Noise before the first call is tolerated, as far as it is short and holds no tag."""
@@ -94,7 +95,7 @@ class SectionToolParser(ToolParser):
             state = self._state
             if state is BODY:
                 end = self._scanner.feed(text, pos, final)
-                self._emit_body(text[pos:end], deltas)
+                self._kept_body.append(text[pos:end])
                 if self._scanner.done or self._scanner.stopped:
                     self._end_body(deltas)
                     self._state = CALL_END
@@ -104,6 +105,8 @@ class SectionToolParser(ToolParser):
                 end = self._header(text, deltas, final, pos)
             elif state is BODY_START:
                 end = self._body_start(text, deltas, final, pos)
+                if self._passing is not None:
+                    return end
             else:
                 end = self._call_end(text, final, pos)
             if end == pos and self._state is state and not self._payload_closed:
@@ -181,13 +184,14 @@ class SectionToolParser(ToolParser):
             self._state = CALL_END
         else:
             self._scanner.begin(text[pos])
-            self._state = BODY
+            self._pass_body_on()
         return pos
 
-    def _emit_body(self, piece: str, deltas: list[DeltaToolCall]) -> None:
-        if piece:
-            self._empty = False
-            self._emit_delta(deltas, piece)
+    def _pass_body_on(self) -> None:
+        """A body begins: it goes out as it comes."""
+        self._passing = self._scanner
+        self._empty = False
+        self._state = CALL_END
 
     def _end_body(self, deltas: list[DeltaToolCall]) -> None:
         """The body is complete, or a tag cuts it short; an empty one means no arguments."""
@@ -215,7 +219,7 @@ class SectionToolParser(ToolParser):
         return last is not None and last.code == "payload-malformed" and last.offset >= self._call_offset
 
     def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
-        if self._state is BODY and pos < len(text):
+        if text.startswith("\\", pos):
             self._report("text-dropped", pos, f"{text[pos:]!r} at the end of the output is no complete escape")
         elif self._state is HEADER:
             self._report("call-without-name", pos, f"the header {text[pos:].strip()!r} is not complete")

@@ -16,6 +16,7 @@ from ..markers import Boundaries, marker_scanner
 from ..messages import DeltaToolCall
 from ..registry import Registry
 from ..request import ChatRequest
+from .json_value_scanner import JsonValueScanner
 
 _WHITE_SPACE = re.compile(r"\s*+")
 
@@ -83,6 +84,7 @@ class ToolParser(ABC):
         self._block_offset = 0
         self._calls = 0  # accepted so far
         self._call_index = -1  # output index of the current call; negative where nothing of it may be emitted
+        self._passing: JsonValueScanner | None = None  # walks over a JSON value that goes out verbatim as it comes
         if not self.open_tags:
             self.open_tags = (self.get_tool_open_tag(),)
         close_tag = self.get_tool_close_tag()
@@ -122,7 +124,9 @@ class ToolParser(ABC):
 
         Returns:
             Where consumption stopped. Text from there on is handed in again, with more behind it. Set
-            ``_payload_closed`` when the inner syntax ends.
+            ``_payload_closed`` when the inner syntax ends. Where a JSON value begins that goes out verbatim as the
+            current call's arguments, set ``_passing`` to the scanner that has begun it and return the value's position:
+            the next call comes when the value is over.
         """
 
     def adjust_request(self, request: ChatRequest) -> ChatRequest:
@@ -158,6 +162,7 @@ class ToolParser(ABC):
         self._opening = self._tagged = tagged
         self._block_offset = offset
         self._call_index = -1
+        self._passing = None
         self._begin_payload()
 
     def feed_tool_block(self, text: str, deltas: list[DeltaToolCall], final: bool = False, pos: int = 0) -> int:
@@ -172,18 +177,36 @@ class ToolParser(ABC):
         Returns:
             How many leading characters of ``text`` can be dropped (``pos`` included).
         """
-        if self._opening:
-            pos = self._find_payload(text, final, pos)
-            if self._opening or self.block_rejected:
-                return pos
-        if not self._payload_closed:
-            pos = self._consume_stream_payload(text, deltas, final, pos)
-        if self._payload_closed:
-            return self._consume_close_tag(text, final, pos)
+        while True:
+            passing = self._passing
+            if passing is not None:
+                end = passing.feed(text, pos, final)
+                if end > pos and self._call_index >= 0:
+                    deltas.append(DeltaToolCall(self._call_index, None, None, None, text[pos:end]))
+                pos = end
+                if not (passing.done or passing.stopped):
+                    if final:
+                        self._end_of_input(text, deltas, pos)
+                        break
+                    return pos
+                self._passing = None
+            elif self._opening:
+                pos = self._find_payload(text, final, pos)
+                if self._opening or self.block_rejected:
+                    return pos
+            if not self._payload_closed:
+                pos = self._consume_stream_payload(text, deltas, final, pos)
+            if self._payload_closed:
+                return self._consume_close_tag(text, final, pos)
+            if self._passing is None:
+                break
         if final:
             self._end_unterminated()
             return len(text)
         return pos
+
+    def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:  # noqa: B027 - as below
+        """The text ends inside the payload, ``pos`` characters of it consumed: emit what is stable, invent nothing."""
 
     def _begin_payload(self) -> None:  # noqa: B027 - a grammar without state needs none
         """Reset the state of the inner grammar; called once a block."""
