@@ -147,10 +147,11 @@ Phase = Callable[[str, Deltas, bool, int], tuple[int, bool]]
 class BaseResponseParser(ResponseParser):
     """Composes a reasoning protocol and a tool protocol. See the base class for the arguments.
 
-    Outside tool blocks the parser is in one of four phases, methods that consume text and return where they stopped
+    Outside tool blocks the parser is in one of six phases, methods that consume text and return where they stopped
     and whether they need more text to go on: ``_text`` looks for the tags of the mode; ``_echo`` drops an open tag that
     the model repeats as reasoning begins; ``_start`` and ``_between`` stand where a call can come without its tag, and
-    ``_between`` also holds the newlines that may only separate two tool blocks.
+    ``_between`` also holds the newlines that may only separate two tool blocks; ``_beginning`` and ``_answer`` serve
+    reasoning protocols that mark where the output or its content begins.
     """
 
     description = "a reasoning parser and a tool parser, both optional"
@@ -173,13 +174,18 @@ class BaseResponseParser(ResponseParser):
         self._offset = 0  # where `_pending`, or the next chunk's text, stands in the response
         self._ended = False
 
-        self._reasoning_open = self._reasoning_close = ""
+        self._reasoning_opens: tuple[str, ...] = ()
+        self._reasoning_closes: tuple[str, ...] = ()  # those that can end the reasoning that is open or would begin
+        self._plain_tags: tuple[str, ...] = ()  # tags of the reasoning protocol that mean something in plain mode
+        self._answer_close = ""  # the tag that ends the answer, while it is open
         opened_by_prompt = False
         if reasoning_parser is not None:
             self.reasoning = reasoning_parser(request)
-            self._reasoning_open = reasoning_parser.get_reasoning_open_tag()
-            self._reasoning_close = reasoning_parser.get_reasoning_close_tag()
             opened_by_prompt = self.reasoning.starts_in_reasoning_mode()
+            if self.reasoning.separates:
+                self._reasoning_opens = self.reasoning.all_open_tags()
+                self._reasoning_closes = self.reasoning.all_close_tags()
+                self._plain_tags = self._reasoning_opens + self.reasoning.stray_close_tags
         self._tool_openers: tuple[str, ...] = ()
         if tool_parser is not None and not request.tools_disabled:
             self.tool = tool_parser(request, self._boundaries, call_id_factory)
@@ -191,9 +197,10 @@ class BaseResponseParser(ResponseParser):
         self._mode = PLAIN
         self._suspended = PLAIN  # the mode that the tool block returns to
         self._phase: Phase = self._text
-        self._fast = False  # nothing is held or undecided: a chunk without a tag's first character is all text
+        self._fast = False  # the next chunk goes to the open block, or is all text if no tag can begin in it
         self._fast_from = 0
         self._reasoning_offset = 0
+        self._reasoning_tag = ""
         self._reasoned = False  # whether this reasoning has any text
         self._opened_by_prompt = opened_by_prompt
         self._block_tag = ""
@@ -204,21 +211,28 @@ class BaseResponseParser(ResponseParser):
             self._enter_reasoning(0)
         else:
             self._enter_plain(0)
+            if self.reasoning is not None and (self.reasoning.content_prefix or self.reasoning.open_tags_at_start):
+                self._phase = self._beginning
         self._keep("", 0)
 
     def stream_chunk(self, delta_text: str, delta_token_ids: Sequence[int] = (), final: bool = False) -> Deltas:
         if not self._fast or final:
             return self._stream(delta_text, delta_token_ids, final)
-        if self._mode is TOOL:  # the hot path of tool calls: a block is open and nothing is pending
+        if self._mode is TOOL:  # the hot path of tool calls: a block is open
+            if self._pending:
+                delta_text = self._pending + delta_text
             tool = self._open_tool
             tool.base_offset = self._offset
             pieces: list[DeltaToolCall] = []
             end = tool.feed_tool_block(delta_text, pieces, False, 0)
             deltas: Deltas = [(DeltaMessage(None, None, None, pieces), True)] if pieces else []
-            if end == len(delta_text) and not tool.block_closed and not tool.block_rejected:
+            if tool.block_closed or tool.block_rejected:
+                self._settle_block(deltas, end)
+                self._keep(delta_text, self._consume(delta_text, deltas, False, end))
+            else:
+                self._pending = delta_text[end:]
                 self._offset += end
-                return deltas
-            return self._go_on_after_block(delta_text, deltas, end)
+            return deltas
         for start in self._starts:
             if start in delta_text:
                 return self._stream(delta_text, (), False)
@@ -248,15 +262,6 @@ class BaseResponseParser(ResponseParser):
         self._keep(text, end)
         return deltas
 
-    def _go_on_after_block(self, text: str, deltas: Deltas, end: int) -> Deltas:
-        """The tool parser stopped at ``end`` of a chunk: its block is done, or a few characters must wait."""
-        tool = self._open_tool
-        if tool.block_closed or tool.block_rejected:
-            self._settle_block(deltas, end)
-            end = self._consume(text, deltas, False, end)
-        self._keep(text, end)
-        return deltas
-
     def _keep(self, text: str, end: int) -> None:
         """What begins at ``end`` waits for the next chunk."""
         self._pending = text[end:]
@@ -265,9 +270,8 @@ class BaseResponseParser(ResponseParser):
         if self._counter is not None:
             self._counter.settle(sys.maxsize if self._ended else self._offset)
         self._fast = (
-            not self._pending
+            (self._mode is TOOL or (not self._pending and self._phase == self._text))
             and not self._ended
-            and (self._mode is TOOL or self._phase == self._text)
             and self.spans is None
             and self._counter is None
         )
@@ -286,7 +290,7 @@ class BaseResponseParser(ResponseParser):
         if self._mode is not REASONING or not (self._reasoned or self._reasoning_offset):
             return
         if self._reasoning_offset:
-            how = f"it was opened here by {self._reasoning_open!r}"
+            how = f"it was opened here by {self._reasoning_tag!r}"
         else:
             how = (
                 "the output is taken to start inside reasoning; if this model did not reason, start in plain mode: "
@@ -295,20 +299,28 @@ class BaseResponseParser(ResponseParser):
         self._report(
             "reasoning-unterminated",
             self._reasoning_offset,
-            f"no {self._reasoning_close!r} came, so everything from here on was taken as reasoning; {how}",
+            f"no {self._reasoning_closes[0]!r} came, so everything from here on was taken as reasoning; {how}",
         )
 
     # -- modes --------------------------------------------------------------------------------------------------------
 
     def _enter_plain(self, offset: int) -> None:
         self._mode = PLAIN
-        self._phase = self._start if self.tool is not None and self.tool.untagged_at_start else self._text
+        self._phase = self._answer if self.reasoning is not None and self.reasoning.answer_tags else self._plain_phase()
         self._count_reasoning(offset, False)
         self._look_for_tags()
 
-    def _enter_reasoning(self, offset: int) -> None:
+    def _plain_phase(self) -> Phase:
+        """Where content begins: whether a call can come there without its tag."""
+        return self._start if self.tool is not None and self.tool.untagged_at_start else self._text
+
+    def _enter_reasoning(self, offset: int, tag: str = "") -> None:
+        """Reasoning begins at ``offset``, behind ``tag`` or where the prompt opened it."""
         self._mode = REASONING
         self._phase = self._echo
+        self._reasoning_tag = tag
+        if tag:
+            self._pair(tag)
         self._reasoning_offset = offset
         self._reasoned = False
         self._count_reasoning(offset, True)
@@ -321,8 +333,8 @@ class BaseResponseParser(ResponseParser):
 
     def _look_for_tags(self) -> None:
         """Set up the scanner for the tags that mean something in this mode, and no others."""
-        reasoning_tag = self._reasoning_open if self._mode is PLAIN else self._reasoning_close
-        tags = tuple(filter(None, (reasoning_tag, *self._tool_openers, self._stray_close)))
+        reasoning_tags = (*self._plain_tags, self._answer_close) if self._mode is PLAIN else self._reasoning_closes
+        tags = tuple(filter(None, (*reasoning_tags, *self._tool_openers, self._stray_close)))
         self._scanner = marker_scanner(tags, self._boundaries) if tags else None
         self._starts = self._scanner.starts if self._scanner is not None else ""
 
@@ -361,10 +373,15 @@ class BaseResponseParser(ResponseParser):
             self._report("stray-close-tag", offset, f"{tag!r} closes a block that had already ended")
             self._stray_close = ""
             self._look_for_tags()
-        elif tag == self._reasoning_open:
-            self._enter_reasoning(end)
-        else:
+        elif self._mode is REASONING:
             self._enter_plain(offset)
+        elif tag in self._reasoning_opens:
+            self._enter_reasoning(end, tag)
+        elif tag == self._answer_close:
+            self._answer_close = ""
+            self._look_for_tags()
+        else:
+            self._report("stray-close-tag", offset, f"{tag!r} closes reasoning where none is open")
 
     def _tool_opener(self, tag: str, text: str, deltas: Deltas, final: bool, start: int) -> tuple[int, bool]:
         tool = self._open_tool
@@ -385,17 +402,67 @@ class BaseResponseParser(ResponseParser):
     def _echo(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
         end = _end(_WHITE_SPACE, text, pos)
         self._emit_text(text[pos:end], self._offset + pos, deltas)
-        tag = self._reasoning_open
-        if text.startswith(tag, end):
-            start = self._offset + end
-            self._mark(start, start + len(tag), "markup")
-            self._count_reasoning(start, False)
-            self._count_reasoning(start + len(tag), True)
-            return end + len(tag), False
-        if end == len(text) or (not final and text[end:] in self._boundaries.prefixes(tag)):
+        tag = self._tag_at(self._reasoning_opens, text, final, end)
+        if tag is None:
             return end, True
-        self._phase = self._text
-        return end, False
+        if not tag:
+            self._phase = self._text
+            return end, False
+        start = self._offset + end
+        self._mark(start, start + len(tag), "markup")
+        self._count_reasoning(start, False)
+        self._count_reasoning(start + len(tag), True)
+        self._pair(tag)
+        self._look_for_tags()
+        return end + len(tag), False
+
+    def _pair(self, open_tag: str) -> None:
+        """Only a spelling of the close tag that goes with ``open_tag`` ends this reasoning."""
+        assert self.reasoning is not None
+        if open_tag in self._reasoning_opens:
+            self._reasoning_closes = self.reasoning.close_tags_of(open_tag)
+
+    def _tag_at(self, tags: tuple[str, ...], text: str, final: bool, pos: int) -> str | None:
+        """The one of ``tags`` that stands at ``pos``, ``""`` where none does, ``None`` where one still may."""
+        if pos == len(text):
+            return None
+        scanner = marker_scanner(tags, self._boundaries)
+        match = scanner.match_final(text, pos) if final else scanner.match(text, pos)
+        if match is None:
+            return ""
+        return None if match.lastindex is None else match.group()
+
+    def _beginning(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
+        reasoning = self.reasoning
+        assert reasoning is not None
+        tag = self._tag_at(reasoning.open_tags_at_start, text, final, pos) if reasoning.open_tags_at_start else ""
+        if tag is None:
+            return pos, True
+        start = self._offset + pos
+        if tag:
+            self._mark(start, start + len(tag), "markup")
+            self._report("open-tag-missing", start, f"the output begins with {tag!r}: taken as reasoning")
+            self._enter_reasoning(start + len(tag), tag)
+        else:
+            self._enter_plain(start)
+            if reasoning.content_prefix:
+                deltas.append((DeltaMessage(None, reasoning.content_prefix), False))
+        return pos + len(tag), False
+
+    def _answer(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
+        assert self.reasoning is not None
+        open_tag, close_tag = self.reasoning.answer_tags
+        end = _end(_WHITE_SPACE, text, pos)
+        self._emit_text(text[pos:end], self._offset + pos, deltas)
+        tag = self._tag_at((open_tag,), text, final, end)
+        if tag is None:
+            return end, True
+        self._phase = self._plain_phase()
+        if tag:
+            self._mark(self._offset + end, self._offset + end + len(tag), "markup")
+            self._answer_close = close_tag
+            self._look_for_tags()
+        return end + len(tag), False
 
     def _start(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
         tool = self._open_tool
