@@ -29,19 +29,22 @@ def all_entries() -> Iterator[tuple[str, RegistryEntry[Any]]]:
             yield kind, entry
 
 
-def entries_named(name: str) -> list[tuple[str, RegistryEntry[Any]]]:
-    """The parsers that a name means; one name can mean a parser of each kind."""
-    found = ((kind, registry.find(name)) for kind, registry in registries().items())
-    return [(kind, entry) for kind, entry in found if entry is not None]
+def entries_named(name: str, kind: str | None = None) -> list[tuple[str, RegistryEntry[Any]]]:
+    """The parsers, of one kind or of any, that a name means; one name can mean a parser of each kind."""
+    found = ((each, registry.find(name)) for each, registry in registries().items() if kind in (None, each))
+    return [(each, entry) for each, entry in found if entry is not None]
 
 
 def summary(kind: str, entry: RegistryEntry[Any]) -> dict[str, Any]:
     """What ``parsers list`` tells."""
+    from unspool.parsers.engine_names import spellings
+
     return {
         "kind": kind,
         "name": entry.name,
         "aliases": list(entry.aliases),
         "legacy_names": list(entry.legacy),
+        "engines": spellings(kind, entry.name),
         "tags": list(entry.cls.tags()),
         "description": entry.cls.description,
     }

@@ -1,4 +1,4 @@
-"""Whether names mean registered parsers, and whether a tokenizer fits them.
+"""Whether names mean registered parsers, here or at a serving engine, and whether a tokenizer fits them.
 
 Owns what counts as wrong: an unknown name, and a tag that the tokenizer can't write. Prints nothing.
 """
@@ -13,6 +13,7 @@ from .parser_facts import entries_named, registries, spelling
 
 if TYPE_CHECKING:
     from unspool.parsers import RegistryEntry, TextTokenizer
+    from unspool.parsers.engine_names import EngineName
 
 
 @dataclass
@@ -24,7 +25,10 @@ class Check:
         name: as it was given.
         entries: the parsers that the name means, with their kinds.
         near: names that look like it, where it means nothing.
+        elsewhere: why a name that an engine registers means nothing here; ``""`` where there is nothing to say.
         tags: how the tokenizer spells each tag; ``None`` where no tokenizer was asked.
+        engine: the serving engine that was asked instead of us, or ``""``.
+        engine_names: what the name means to that engine.
     """
 
     kind: str | None
@@ -32,11 +36,14 @@ class Check:
     entries: list[tuple[str, RegistryEntry[Any]]]
     near: list[str]
     tags: dict[str, dict[str, Any]] | None = field(default=None)
+    engine: str = ""
+    engine_names: list[EngineName] = field(default_factory=list)
+    elsewhere: str = ""
 
     @property
     def registered(self) -> bool:
-        """Whether the name means a parser."""
-        return bool(self.entries)
+        """Whether the name means a parser: one of the engine's if one was asked, else one of ours."""
+        return bool(self.engine_names if self.engine else self.entries)
 
     @property
     def unwritable(self) -> list[str]:
@@ -61,6 +68,33 @@ def check_names(wanted: Iterable[tuple[str | None, str]]) -> list[Check]:
     return [_check_name(kind, name) for kind, name in wanted]
 
 
+def check_engine_names(engine: str, wanted: Iterable[tuple[str | None, str]]) -> list[Check]:
+    """Look up names as an engine would, which takes them only as it spells them.
+
+    Args:
+        engine: a key of ``ENGINES``.
+        wanted: names, each with the kind that it has to be of or ``None``.
+    """
+    from unspool.parsers import engine_names
+
+    checks = []
+    for kind, name in wanted:
+        found = engine_names.lookup(engine, name, kind)
+        check = Check(kind, name, [], [] if found else engine_names.near(engine, name, kind))
+        check.engine, check.engine_names = engine, found
+        for each in found:
+            entry = ours(each)
+            if entry is not None and (each.parser_kind, entry) not in check.entries:
+                check.entries.append((each.parser_kind, entry))
+        checks.append(check)
+    return checks
+
+
+def ours(name: EngineName) -> RegistryEntry[Any] | None:
+    """Our parser for what an engine registers, or ``None`` where we have none yet."""
+    return registries()[name.parser_kind].find(name.parser) if name.parser else None
+
+
 def check_tags(checks: Iterable[Check], tokenizer: TextTokenizer) -> None:
     """Ask a tokenizer about the tags of every parser that was found."""
     for check in checks:
@@ -70,10 +104,13 @@ def check_tags(checks: Iterable[Check], tokenizer: TextTokenizer) -> None:
 
 
 def _check_name(kind: str | None, name: str) -> Check:
-    entries = [(found, entry) for found, entry in entries_named(name) if kind in (None, found)]
+    entries = entries_named(name, kind)
     for found, _ in entries:
         registries()[found].get(name)  # warns of a legacy name
     if entries:
         return Check(kind, name, entries, [])
     near = [match for each, registry in registries().items() if kind in (None, each) for match in registry.near(name)]
-    return Check(kind, name, [], list(dict.fromkeys(near)))
+    check = Check(kind, name, [], list(dict.fromkeys(near)))
+    reasons = (registry.elsewhere(name) for each, registry in registries().items() if kind in (None, each))
+    check.elsewhere = next(filter(None, reasons), "")
+    return check

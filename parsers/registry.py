@@ -1,6 +1,7 @@
 """Names of parsers: registering, resolving, suggesting, and third-party parsers.
 
-Owns the three managers (R6). A name is matched whatever its case and whether it is spelled with ``-`` or ``_``.
+Owns the three managers (R6). A name is matched whatever its case and whether it is spelled with ``-`` or ``_``. What
+LMDeploy, vLLM and SGLang call a parser is a name of it too; those names are looked up last, in :mod:`.engine_names`.
 Third parties register with the same decorator, from an installed package (entry points) or from a file.
 """
 
@@ -52,6 +53,7 @@ class Registry(Generic[T]):
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
+        self.short_kind = kind.removesuffix(" parser")
         self._entries: dict[str, RegistryEntry[T]] = {}
         self._names: dict[str, RegistryEntry[T]] = {}  # normalised name -> entry
         self._warned: set[str] = set()
@@ -82,8 +84,13 @@ class Registry(Generic[T]):
         return register
 
     def find(self, name: str) -> RegistryEntry[T] | None:
-        """The entry of a name, or ``None``."""
-        return self._names.get(_normalise(name))
+        """The entry of a name or of an engine's name for it, or ``None``."""
+        entry = self._names.get(_normalise(name))
+        if entry is None:
+            from .engine_names import parser_for  # only a name that no parser has needs the table
+
+            entry = self._names.get(_normalise(parser_for(self.short_kind, name)))
+        return entry
 
     def get(self, name: str) -> type[T]:
         """Resolve a name.
@@ -95,6 +102,7 @@ class Registry(Generic[T]):
         if entry is None:
             near = self.near(name)
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(self._entries)}"
+            hint = self.elsewhere(name) or hint
             raise LookupError(f"unknown {self.kind} {name!r}; {hint}")
         key = _normalise(name)
         if key not in self._warned and key in map(_normalise, entry.legacy):
@@ -102,11 +110,31 @@ class Registry(Generic[T]):
             warnings.warn(f"{self.kind} {name!r} is a legacy name of {entry.name!r}", LegacyNameWarning, stacklevel=2)
         return entry.cls
 
+    def elsewhere(self, name: str) -> str:
+        """Why a name that an engine registers means nothing here, or ``""`` where none registers it."""
+        from .engine_names import ENGINES, meanings
+
+        found = meanings(self.short_kind, name)
+        if not found:
+            return ""
+        engines = list(dict.fromkeys(ENGINES[each.engine] for each in found))
+        first = found[0]
+        meaning = f"{' and '.join(engines)} mean{'s' * (len(engines) == 1)} {first.format} by it"
+        if first.parser and first.parser_kind != self.short_kind:
+            return f"{meaning}: here the {first.parser_kind} parser {first.parser!r}"
+        return f"{meaning}, which unspool can't parse yet"
+
     def near(self, name: str) -> list[str]:
         """Up to three registered names that look like ``name``, best first."""
         from difflib import get_close_matches  # only a wrong name needs it, and every start would pay
 
+        from .engine_names import spellings
+
         spelled = {_normalise(each): each for entry in self for each in (*entry.legacy, *entry.aliases, entry.name)}
+        for entry in self:
+            for names in spellings(self.short_kind, entry.name).values():
+                for each in names:
+                    spelled.setdefault(_normalise(each), each)
         return [spelled[match] for match in get_close_matches(_normalise(name), spelled, n=3, cutoff=0.6)]
 
     def entries(self) -> list[RegistryEntry[T]]:

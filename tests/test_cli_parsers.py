@@ -56,8 +56,17 @@ class TestList:
         expected = [(kind, entry.name) for kind, manager in MANAGERS.items() for entry in manager.entries()]
         assert [(each["kind"], each["name"]) for each in found] == expected
         for each in found:
-            assert set(each) == {"kind", "name", "aliases", "legacy_names", "tags", "description"}
+            assert set(each) == {"kind", "name", "aliases", "legacy_names", "engines", "tags", "description"}
             assert each["description"]
+
+    def test_says_which_engine_uses_which_spelling(self) -> None:
+        found = {(each["kind"], each["name"]): each["engines"] for each in json.loads(run("list", "--json").stdout)}
+        assert found["tool", "qwen3coder"]["vllm"] == ["qwen3_coder", "qwen3_xml", "step3p5", "step5"]
+        assert found["tool", "qwen3coder"]["lmdeploy"] == ["qwen3coder", "interns2-preview"]
+        assert found["reasoning", "minimax_m2"] == {"vllm": ["minimax_m2"], "sglang": ["minimax"]}
+        assert found["response", "gpt-oss"] == {"vllm": ["openai", "openai_gptoss"], "sglang": ["gpt-oss"]}
+        assert found["response", "default"] == {}
+        assert "vLLM minimax_m2; SGLang minimax\n" in run("list").stdout
 
     def test_page_has_names_aliases_tags_and_descriptions(self) -> None:
         result = run("list")
@@ -92,7 +101,7 @@ class TestShow:
         assert "tokens" not in facts
 
     def test_reasoning_parser(self) -> None:
-        (facts,) = self.show("deepseek-v3")
+        (facts,) = (each for each in self.show("deepseek-v3") if each["kind"] == "reasoning")
         assert (facts["open_tag"], facts["close_tag"]) == ("<think>", "</think>")
         assert "enable_thinking" in facts["initial_mode"]
 
@@ -101,6 +110,10 @@ class TestShow:
             ("reasoning", "default"),
             ("tool", "internlm"),
         ]
+
+    def test_name_at_an_engine(self) -> None:
+        assert [(each["kind"], each["name"]) for each in self.show("openai_gptoss")] == [("response", "gpt-oss")]
+        assert "at SGLang       qwen3, dots, nanbeige\n" in run("show", "dots").stdout
 
     def test_tokenizer_decides_what_is_held_back(self, tokenizer: Path) -> None:
         (facts,) = self.show("qwen", "--tokenizer", tokenizer)
@@ -150,17 +163,35 @@ class TestValidate:
         assert "ok       default" in result.stdout
 
     def test_kind_matters(self) -> None:
-        assert run("validate", "-r", "qwen3").exit_code == 1
-        assert run("validate", "-t", "deepseek-v3").exit_code == 1
+        assert run("validate", "-r", "llama3").exit_code == 1
+        assert run("validate", "-t", "default").exit_code == 1
 
     def test_json(self) -> None:
-        result = run("validate", "-t", "qwn3", "qwen3", "--json")
+        result = run("validate", "-t", "qwn3", "llama3", "--json")
         assert result.exit_code == 1
         report = json.loads(result.stdout)
         assert report["ok"] is False
         assert [check["registered"] for check in report["checks"]] == [False, True]
         assert "qwen3" in report["checks"][0]["near"]
-        assert report["checks"][1]["parsers"] == [{"kind": "tool", "name": "qwen3"}]
+        assert report["checks"][1]["parsers"] == [{"kind": "tool", "name": "llama3"}]
+
+    def test_names_of_engines_are_names(self) -> None:
+        result = run("validate", "-t", "hermes", "-r", "Nemotron-3", "openai")
+        assert (result.exit_code, result.stdout.splitlines()) == (
+            0,
+            [
+                "ok       Nemotron-3: reasoning parser nemotron_v3",
+                "ok       hermes: tool parser qwen3",
+                "ok       openai: response parser gpt-oss",
+            ],
+        )
+
+    def test_name_of_another_kind_at_an_engine(self) -> None:
+        result = run("validate", "-t", "gpt-oss")
+        assert result.exit_code == 1
+        assert result.stdout.rstrip().endswith(
+            "SGLang means Harmony of gpt-oss by it: here the response parser 'gpt-oss'"
+        )
 
     def test_nothing_to_check(self) -> None:
         assert run("validate").exit_code == 2
@@ -181,3 +212,95 @@ class TestValidate:
 
     def test_tokenizer_that_is_none(self, tmp_path: Path) -> None:
         assert run("validate", "qwen", "--tokenizer", tmp_path).exit_code == 2
+
+
+class TestValidateForAnEngine:
+    def test_registered(self) -> None:
+        result = run("validate", "--engine", "vllm", "-t", "qwen3_coder", "-r", "nemotron_v3", "openai")
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert result.stdout.splitlines() == [
+            "ok       nemotron_v3: vLLM reasoning parser for think tags of Nemotron 3, unless switched off"
+            " (here reasoning parser nemotron_v3)",
+            "ok       qwen3_coder: vLLM tool parser for Qwen3-Coder XML (here tool parser qwen3coder)",
+            "ok       openai: vLLM tool parser for Harmony of gpt-oss (here response parser gpt-oss)",
+        ]
+
+    def test_name_of_both_kinds(self) -> None:
+        line = run("validate", "--engine", "sglang", "kimi_k2").stdout
+        assert "(here tool parser kimi_k2); SGLang reasoning parser for" in line
+
+    def test_spelling_is_exact(self) -> None:
+        result = run("validate", "--engine", "sglang", "-t", "minimax_m2", "-r", "Deepseek-R1")
+        assert result.exit_code == 1
+        assert result.stdout.splitlines() == [
+            "unknown  Deepseek-R1: no reasoning parser at SGLang; did you mean 'deepseek-r1'?",
+            "unknown  minimax_m2: no tool parser at SGLang; did you mean 'minimax-m2'?",
+        ]
+
+    @pytest.mark.parametrize(
+        ("engine", "options", "code"),
+        [
+            ("lmdeploy", ("-t", "interns2-preview"), 0),
+            ("vllm", ("-t", "interns2-preview"), 1),
+            ("lmdeploy", ("-r", "qwen3"), 1),
+            ("vllm", ("-r", "qwen3"), 0),
+            ("vllm", ("-t", "qwen3"), 1),
+            ("sglang", ("-t", "auto", "-r", "auto"), 0),
+            ("sglang", ("hermes", "nope"), 1),
+        ],
+    )
+    def test_exit_code(self, engine: str, options: tuple[str, ...], code: int) -> None:
+        assert run("validate", "--engine", engine, *options).exit_code == code
+
+    def test_format_that_we_lack(self) -> None:
+        result = run("validate", "--engine", "vllm", "-t", "functiongemma")
+        assert result.exit_code == 0
+        assert "not here yet" in result.stdout
+
+    def test_deprecated_name(self) -> None:
+        result = run("validate", "--engine", "lmdeploy", "-r", "qwen-qwq")
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert "here reasoning parser default, accepted with a warning" in result.stdout
+
+    def test_json(self) -> None:
+        result = run("validate", "--engine", "sglang", "-t", "trinity", "-t", "qwen_25", "-t", "spark25", "--json")
+        assert result.exit_code == 1
+        assert json.loads(result.stdout) == {
+            "ok": False,
+            "engine": "sglang",
+            "checks": [
+                {
+                    "name": "trinity",
+                    "registered": True,
+                    "parsers": [{"kind": "tool", "name": "qwen3"}],
+                    "near": [],
+                    "engine_parsers": [
+                        {
+                            "kind": "tool",
+                            "format": "Qwen and Hermes JSON in <tool_call>",
+                            "note": "",
+                            "parser": {"kind": "tool", "name": "qwen3"},
+                        }
+                    ],
+                },
+                {"name": "qwen_25", "registered": False, "parsers": [], "near": ["qwen25"], "engine_parsers": []},
+                {
+                    "name": "spark25",
+                    "registered": True,
+                    "parsers": [],
+                    "near": [],
+                    "engine_parsers": [{"kind": "tool", "format": "Spark 2.5 XML", "note": "", "parser": None}],
+                },
+            ],
+        }
+
+    def test_tags_are_checked_too(self, tokenizer: Path) -> None:
+        result = run("validate", "--engine", "vllm", "-t", "hermes", "--tokenizer", tokenizer)
+        assert result.exit_code == 0
+        assert "</tool_call>" in result.stderr
+
+    @pytest.mark.parametrize(
+        "options", [("--engine", "nobody", "qwen3"), ("--engine", "vllm", "--response-parser", "default")]
+    )
+    def test_wrong_options(self, options: tuple[str, ...]) -> None:
+        assert run("validate", *options).exit_code == 2

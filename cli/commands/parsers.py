@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,15 +15,25 @@ from ..options import AsJson, Plugin, Tokenizer
 from ..output import Output
 
 if TYPE_CHECKING:
+    from unspool.parsers.engine_names import EngineName
+
     from ..render.palette import Painter
     from ..validation import Check
 
 app = typer.Typer(help="List, describe and validate parsers.", no_args_is_help=True)
 
 
+class Engine(StrEnum):
+    """A serving engine whose names ``validate`` knows."""
+
+    VLLM = "vllm"
+    SGLANG = "sglang"
+    LMDEPLOY = "lmdeploy"
+
+
 @app.command("list")
 def list_parsers(as_json: AsJson = False, plugin: Plugin = None) -> None:
-    """List every registered parser with its aliases, its tags and what it is for."""
+    """List every registered parser with its names here and at the engines, its tags and what it is for."""
     from ..parser_facts import all_entries, summary
     from ..render.parser_pages import list_page
 
@@ -81,6 +92,12 @@ def validate(
         list[str] | None,
         typer.Option("--response-parser", metavar="NAME", help="Name of a response parser. Repeatable."),
     ] = None,
+    engine: Annotated[
+        Engine | None,
+        typer.Option(
+            help="Check what this serving engine registers, in its own spelling, and which parser it is here."
+        ),
+    ] = None,
     tokenizer: Tokenizer = None,
     as_json: AsJson = False,
     plugin: Plugin = None,
@@ -89,10 +106,12 @@ def validate(
 
     Exits with 0 if all are, and with 1 if one is not; it then says which names look like it.
 
+    With --engine, names are those of that engine's flags, exactly as it spells them.
+
     With --tokenizer, also checks that the tokenizer can write every tag; one that it can't write fails.
     A tag of several tokens only gives a warning: many protocols have some, but it may be the wrong tokenizer.
     """
-    from ..validation import check_names, check_tags
+    from ..validation import check_engine_names, check_names, check_tags
 
     wanted = [
         (kind, name)
@@ -106,21 +125,25 @@ def validate(
     ]
     if not wanted:
         raise typer.BadParameter("nothing to check: name a parser", param_hint="NAME")
+    if engine is not None and response_parser:
+        raise typer.BadParameter("engines have no flag for it", param_hint="--response-parser")
     plugins.load_files(plugin)
     with plain_warnings():
-        checks = check_names(wanted)
-        if not all(check.registered for check in checks):
+        checks = check_names(wanted) if engine is None else check_engine_names(engine.value, wanted)
+        if engine is None and not all(check.registered for check in checks):
             plugins.load_packages()
             checks = check_names(wanted)
     if tokenizer is not None:
         check_tags(checks, tokenizer_option.load(tokenizer))
 
-    report = _report_json if as_json else _report_lines
-    report(checks)
+    if as_json:
+        _report_json(checks, engine)
+    else:
+        _report_lines(checks)
     raise typer.Exit(ExitCode.OK if all(check.ok for check in checks) else ExitCode.FOUND)
 
 
-def _report_json(checks: list[Check]) -> None:
+def _report_json(checks: list[Check], engine: Engine | None) -> None:
     records = [
         {
             "name": check.name,
@@ -128,10 +151,21 @@ def _report_json(checks: list[Check]) -> None:
             "parsers": [{"kind": kind, "name": entry.name} for kind, entry in check.entries],
             "near": check.near,
         }
+        | ({} if engine is None else {"engine_parsers": [_engine_record(each) for each in check.engine_names]})
         | ({} if check.tags is None else {"tokens": check.tags})
         for check in checks
     ]
-    _print_json({"ok": all(check.ok for check in checks), "checks": records})
+    head = {"ok": all(check.ok for check in checks)}
+    _print_json(head | ({} if engine is None else {"engine": engine.value}) | {"checks": records})
+
+
+def _engine_record(name: EngineName) -> dict[str, Any]:
+    """What an engine has under a name, for programs; ``parser`` is ours, or null."""
+    from ..validation import ours
+
+    entry = ours(name)
+    parser = None if entry is None else {"kind": name.parser_kind, "name": entry.name}
+    return {"kind": name.kind, "format": name.format, "note": name.note, "parser": parser}
 
 
 def _report_lines(checks: list[Check]) -> None:

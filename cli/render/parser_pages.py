@@ -36,8 +36,18 @@ def _names_and_tags(facts: dict[str, Any]) -> Iterator[str]:
         yield f"also {', '.join(facts['aliases'])}"
     if facts["legacy_names"]:
         yield f"legacy names {', '.join(facts['legacy_names'])}"
+    if facts["engines"]:
+        yield "; ".join(f"{engine} {names}" for engine, names in _engines(facts))
     if facts["tags"]:
         yield f"tags {_tags(facts['tags'])}"
+
+
+def _engines(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each serving engine that has the parser, with what it calls it."""
+    from unspool.parsers.engine_names import ENGINES
+
+    for engine, names in facts["engines"].items():
+        yield ENGINES[engine], ", ".join(names)
 
 
 def _block(facts: dict[str, Any], painter: Painter) -> Iterator[str]:
@@ -46,6 +56,7 @@ def _block(facts: dict[str, Any], painter: Painter) -> Iterator[str]:
     for label, key in (("aliases", "aliases"), ("legacy names", "legacy_names")):
         if facts[key]:
             rows.append((label, ", ".join(facts[key])))
+    rows += [(f"at {engine}", names) for engine, names in _engines(facts)]
     for label, key in (("open tag", "open_tag"), ("close tag", "close_tag")):
         if key in facts:
             rows.append((label, "none" if facts[key] is None else escape_line(facts[key])))

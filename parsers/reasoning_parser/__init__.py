@@ -2,7 +2,45 @@
 
 from __future__ import annotations
 
-from . import deepseek, think_tags
+from . import (
+    deepseek,
+    ernie,
+    gemma,
+    gigachat,
+    glm,
+    granite,
+    hunyuan,
+    kimi,
+    mimo,
+    minimax,
+    mistral,
+    nemotron,
+    olmo,
+    qwen,
+    seed,
+    step,
+    think_tags,
+)
 from .reasoning_parser import ReasoningParser, ReasoningParserManager
 
-__all__ = ["ReasoningParser", "ReasoningParserManager", "deepseek", "think_tags"]
+__all__ = [
+    "ReasoningParser",
+    "ReasoningParserManager",
+    "deepseek",
+    "ernie",
+    "gemma",
+    "gigachat",
+    "glm",
+    "granite",
+    "hunyuan",
+    "kimi",
+    "mimo",
+    "minimax",
+    "mistral",
+    "nemotron",
+    "olmo",
+    "qwen",
+    "seed",
+    "step",
+    "think_tags",
+]

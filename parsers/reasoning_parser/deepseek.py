@@ -34,3 +34,16 @@ class DeepSeekV4ReasoningParser(DeepSeekV32ReasoningParser):
     """V4: as V3.2."""
 
     description = "think tags of DeepSeek-V4, off unless thinking or enable_thinking asks for them"
+
+
+@ReasoningParserManager.register_module("deepseek-v41")
+class DeepSeekV41ReasoningParser(DeepSeekV32ReasoningParser):
+    """V4.1: as V4, and an effort of none turns reasoning off too."""
+
+    description = "think tags of DeepSeek-V4.1, off unless thinking or enable_thinking asks for them"
+    initial_mode_rule = (
+        "starts in reasoning only if thinking or enable_thinking is true (false wins) and reasoning_effort is not none"
+    )
+
+    def starts_in_reasoning_mode(self) -> bool:
+        return super().starts_in_reasoning_mode() and self.reasoning_effort != "none"
