@@ -41,11 +41,13 @@ def argument_types(parameters: Mapping[str, Any], name: str) -> frozenset[str]:
     Returns:
         JSON Schema type names; empty where nothing is declared.
     """
+    if not parameters:
+        return frozenset()
     properties = parameters.get("properties")
     schema = properties.get(name) if isinstance(properties, Mapping) else None
     if schema is None:
-        schema = next(_found_in_branches(parameters, name, parameters, 0), None)
-    return frozenset(_types(schema, parameters, 0))
+        schema = next(_found_in_branches(parameters, name, parameters, set(), 0), None)
+    return frozenset(_types(schema, parameters, {}, 0))
 
 
 def declares(parameters: Mapping[str, Any], name: str) -> bool | None:
@@ -98,7 +100,8 @@ def _refuse(constant: str) -> None:
     raise ValueError(constant)
 
 
-def _types(schema: Any, root: Mapping[str, Any], depth: int) -> set[str]:
+def _types(schema: Any, root: Mapping[str, Any], known: dict[str, set[str]], depth: int) -> set[str]:
+    """Types of ``schema``; ``known`` has those of each reference, none while it is being followed."""
     if not isinstance(schema, Mapping) or depth > _DEEPEST:
         return set()
     declared = schema.get("type")
@@ -111,12 +114,16 @@ def _types(schema: Any, root: Mapping[str, Any], depth: int) -> set[str]:
     if "const" in schema:
         return {_type_of(schema["const"])}
     if isinstance(schema.get("$ref"), str):
-        return _types(_resolve(schema["$ref"], root), root, depth + 1)
+        reference = schema["$ref"]
+        if reference not in known:
+            known[reference] = set()
+            known[reference] = _types(_resolve(reference, root), root, known, depth + 1)
+        return known[reference]
     for union in ("anyOf", "oneOf"):
         if isinstance(schema.get(union), list):
-            return set().union(*(_types(branch, root, depth + 1) for branch in schema[union]))
+            return set().union(*(_types(branch, root, known, depth + 1) for branch in schema[union]))
     if isinstance(schema.get("allOf"), list):
-        branches = [types for branch in schema["allOf"] if (types := _types(branch, root, depth + 1))]
+        branches = [types for branch in schema["allOf"] if (types := _types(branch, root, known, depth + 1))]
         return set.intersection(*branches) or set().union(*branches) if branches else set()
     if "properties" in schema or "additionalProperties" in schema:
         return {"object"}
@@ -135,15 +142,20 @@ def _resolve(reference: str, root: Mapping[str, Any]) -> Any:
     return node
 
 
-def _found_in_branches(schema: Any, name: str, root: Mapping[str, Any], depth: int) -> Iterator[Any]:
+def _found_in_branches(
+    schema: Any, name: str, root: Mapping[str, Any], followed: set[str], depth: int
+) -> Iterator[Any]:
     """Schemas of an argument that only a branch of the parameters, or what they refer to, declares."""
     if not isinstance(schema, Mapping) or depth > _DEEPEST:
         return
     properties = schema.get("properties")
     if depth and isinstance(properties, Mapping) and name in properties:
         yield properties[name]
-    if isinstance(schema.get("$ref"), str):
-        yield from _found_in_branches(_resolve(schema["$ref"], root), name, root, depth + 1)
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference not in followed:
+        followed.add(reference)
+        yield from _found_in_branches(_resolve(reference, root), name, root, followed, depth + 1)
     for union in ("anyOf", "oneOf", "allOf"):
-        for branch in schema.get(union) or ():
-            yield from _found_in_branches(branch, name, root, depth + 1)
+        branches = schema.get(union)
+        for branch in branches if isinstance(branches, list) else ():
+            yield from _found_in_branches(branch, name, root, followed, depth + 1)

@@ -14,23 +14,14 @@ from pathlib import Path
 import pytest
 
 SHARED = Path(__file__).parent.parent.parent / "shared"
-FORMATS = (
-    "qwen3-json",
-    "hermes",
-    "hermes_json",
-    "internlm2",
-    "llama3-json",
-    "llama3_json",
-    "reasoning-think",
-    "reasoning-deepseek-v3",
-    "no tools",
-)
 REOPENS = "an open tag in plain mode opens reasoning again, wherever it stands: models think in several blocks"
 KNOWN: dict[str, str] = {
     "think-literal-open-in-plain-answer": REOPENS,
     "think-literal-tags-in-answer": REOPENS,
     "lmdeploy/test_qwen3_parser/TestQwenResponseParserStreaming.test_stream_chunk_tool_enabled_without_reasoning_parser"
     "#stream": "the same: the output ends after the name, the arguments are ''; the script takes '' for an object",
+    "lmdeploy/test_kimi_k2_parser/tool_parser_rejects_non_native_call_ids[functions.weather.lookup]": "an id without its "
+    "counter still names a function of the request: repaired, with a diagnostic",
 }
 """Id of a case -> why ours is right."""
 
@@ -45,7 +36,7 @@ def test_only_known_cases_differ(file: str, options: tuple[str, ...]) -> None:
     script = SHARED / "tools" / "run_cases.py"
     command = [sys.executable, str(script), str(SHARED / file), "-v", "--missing-ok", *options]
     ran = subprocess.run(
-        [*command, "--only", ",".join(FORMATS)],
+        command,
         capture_output=True,
         text=True,
         encoding="utf-8",

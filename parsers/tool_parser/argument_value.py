@@ -50,14 +50,23 @@ class ArgumentValue:
         self._held = ""  # a newline that may be the template's
         self.finding = ""
 
+    @property
+    def streamed(self) -> bool:
+        """Whether the value is a string that goes out as it comes."""
+        return self._form is STREAMED
+
     def add(self, piece: str) -> str:
         """Take the next piece of the text; return JSON text that is stable now, perhaps ``""``."""
         if self._form is STREAMED:
-            if self._template_newlines:
-                piece = self._hold_newline(piece)
-            return quote(piece)[1:-1]
+            return self.stream(piece)
         self._parts.append(piece)
         return self._decide() if self._form is UNDECIDED else ""
+
+    def stream(self, piece: str) -> str:
+        """:meth:`add`, where :attr:`streamed` is known to hold."""
+        if self._template_newlines and (self._held or piece[-1:] in "\r\n"):
+            piece = self._hold_newline(piece)
+        return quote(piece)[1:-1]
 
     def end(self) -> str:
         """The value is complete; return the rest of its JSON text."""
@@ -73,6 +82,10 @@ class ArgumentValue:
                 return quote(inner)
         value, fits = to_json(text, self._types)
         if not fits:
+            unescaped = _unescaped(text, self._types)
+            if unescaped is not None:
+                self.finding = "arguments-unwrapped"
+                return unescaped
             self.finding = "value-uncoerced"
         return value
 
@@ -117,6 +130,17 @@ class ArgumentValue:
         newline = _PERHAPS_NEWLINE.search(piece)
         self._held = newline.group() if newline else ""
         return piece[: len(piece) - len(self._held)]
+
+
+def _unescaped(text: str, types: frozenset[str]) -> str | None:
+    """A container that was escaped as if it stood in a JSON string, without those escapes, or ``None``."""
+    if '\\"' not in text:
+        return None
+    inner = _string_in(f'"{text.strip()}"')
+    if inner is None:
+        return None
+    value, fits = to_json(inner, types)
+    return value if fits else None
 
 
 def _string_in(text: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from json.encoder import encode_basestring as quote
 
-from ..json_schema import STRING_ONLY, declares, is_json
+from ..json_schema import STRING_ONLY, argument_types, declares, is_json
 from ..markers import marker_scanner
 from ..messages import DeltaToolCall
 from .argument_value import ArgumentValue
@@ -80,7 +80,7 @@ class DsmlToolParser(XmlToolParser):
         cls.close_tags = (close,)
         cls.value_followers = ("<｜DSML｜parameter", "</｜DSML｜invoke>", close, "<parameter")
         cls.value_breakers = {
-            "<｜DSML｜parameter": (" name",),
+            "<｜DSML｜parameter": (),
             "</｜DSML｜invoke>": ("<｜DSML｜invoke", close),
             close: (tag,),
         }
@@ -111,8 +111,8 @@ class DsmlToolParser(XmlToolParser):
 
     def _begin_payload(self) -> None:
         super()._begin_payload()
-        self._scanner = JsonValueScanner(marker_scanner((self.arg_value_close_tag,), self.boundaries))
-        self._container = False  # inside a JSON container, which is passed on as it comes
+        stops = (self.arg_value_close_tag, *self.value_breakers)  # outside a string of JSON each of them ends it
+        self._scanner = JsonValueScanner(marker_scanner(stops, self.boundaries))
         self._wire_string: str | None = None
 
     def _consume_function(self, payload: str, pos: int, final: bool) -> AfterFunction | None:
@@ -150,6 +150,9 @@ class DsmlToolParser(XmlToolParser):
     def _argument_value(self, name: str) -> ArgumentValue:
         if self._wire_string == "true":
             return ArgumentValue(frozenset(), template_newlines=False)
+        types = argument_types(self._parameters, name) if self._wire_string is None else frozenset()
+        if types:  # the wire leaves it open, the schema does not
+            return ArgumentValue(types, template_newlines=False)
         return JsonValue(typed=self._wire_string == "false")
 
     def _is_wrapper(self) -> bool:
@@ -158,22 +161,26 @@ class DsmlToolParser(XmlToolParser):
 
     def _consume_value(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> tuple[int, bool]:
         value = self._argument
-        if not isinstance(value, JsonValue):
-            return super()._consume_value(text, deltas, final, pos)
-        if not self._container and not value.passed_on and not self._is_wrapper():
-            space = _WHITE_SPACE.match(text, pos)
-            assert space is not None
-            first = text[space.end() : space.end() + 1]
-            if first and first in "{[" and value.is_blank:
-                self._scanner.begin(first)
-                self._container = value.passed_on = True
-                pos = space.end()
-        if not self._container:
-            return super()._consume_value(text, deltas, final, pos)
-        end = self._scanner.feed(text, pos, final)
-        self._emit_value(text[pos:end], deltas)
-        self._container = not (self._scanner.done or self._scanner.stopped)
-        return end, self._container
+        if isinstance(value, JsonValue):
+            if value.passed_on:
+                self._judge_container(value, pos)
+            elif value.is_blank and self._name and not self._is_wrapper():
+                space = _WHITE_SPACE.match(text, pos)
+                assert space is not None
+                first = text[space.end() : space.end() + 1]
+                if first and first in "{[":
+                    value.passed_on = True
+                    self._scanner.begin(first)
+                    self._emit_key(deltas)
+                    self._passing = self._scanner
+                    return space.end(), True
+        return super()._consume_value(text, deltas, final, pos)
+
+    def _judge_container(self, value: JsonValue, pos: int) -> None:
+        """The container that was passed on is over, one way or another."""
+        if self._scanner.stopped:
+            self._report("payload-malformed", pos, f"the JSON of {self._name!r} is not complete here")
+            self._scanner.stopped = False
 
     def _end_value(self, deltas: list[DeltaToolCall]) -> None:
         if self._is_wrapper():
@@ -187,8 +194,18 @@ class DsmlToolParser(XmlToolParser):
                 return
         super()._end_value(deltas)
 
+    def _breaks_value(self, window: str, tag: str, final: bool) -> bool | None:
+        if tag != "<｜DSML｜parameter":
+            return super()._breaks_value(window, tag, final)
+        following = _PARAMETER.match(window, len(tag))
+        if following is None:
+            return None if not final and not set(window[len(tag) :]) & set("<>") else False
+        # values may hold text about tags: only a declared parameter, or one on a line of its own, ends them
+        declared = declares(self._parameters, following["name"])
+        return self._last in ("", "\n") if declared is None else declared
+
     def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
-        if self._container:  # the object stays open like the value in it: a brace here would close the wrong one
+        if self._passing is not None:  # the object stays open like the value in it: a brace would close the wrong one
             self._object_open = False
             if pos < len(text):
                 self._report("text-dropped", pos, f"{text[pos:]!r} at the end of the output is no complete escape")

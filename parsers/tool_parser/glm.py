@@ -17,12 +17,15 @@ _ARGUMENT = re.compile(r"([^<]{0,256})(?:(?P<close></arg_key>)(?P<stray>\s*+</ar
 _UNFINISHED_ARGUMENT = re.compile(r"[^<]{0,256}(?:</?[a-z_]{0,9})?\Z")
 _VALUE_OPENER = re.compile(r"\s{0,256}<arg_value>")
 _UNFINISHED_OPENER = re.compile(r"\s{0,256}(?:</?[a-z_]{0,9})?\Z")
-_NEXT_ARGUMENT = re.compile(r"<arg_key>\s{0,32}([^<]{1,128}?)\s{0,32}</arg_key>\s{0,32}(<arg_value>)?")
+_NEXT_ARGUMENT = re.compile(r"<arg_key>\s{0,32}([^<\s]{1,128})\s{0,32}</arg_key>\s{0,32}<arg_value>")
+_UNFINISHED_NEXT = re.compile(
+    r"<arg_key>\s{0,32}[^<\s]{0,128}\s{0,32}(?:</?[a-z_]{0,7}|</arg_key>\s{0,32}(?:<[a-z_]{0,9})?)?\Z"
+)
 
 
 @ToolParserManager.register_module("glm47")
 class Glm47ToolParser(XmlToolParser):
-    """``<tool_call>NAME<arg_key>K</arg_key><arg_value>V</arg_value>...</tool_call>``; newlines between tags are fine."""
+    """``<tool_call>NAME<arg_key>K</arg_key><arg_value>V</arg_value>...</tool_call>``, newlines between tags or not."""
 
     description = "a name, then <arg_key> and <arg_value> pairs: GLM-4.7, GLM-5"
     arg_value_close_tag = "</arg_value>"
@@ -98,8 +101,8 @@ class Glm47ToolParser(XmlToolParser):
         if tag != "<arg_key>":
             return super()._breaks_value(window, tag, final)
         following = _NEXT_ARGUMENT.match(window)
-        if following is None or not following[2]:
-            return False if final or len(window) >= 512 else None
+        if following is None:
+            return None if not final and _UNFINISHED_NEXT.match(window) else False
         # values may hold text about tags: only a declared argument, or one on a line of its own, ends them
         declared = declares(self._parameters, following[1])
         return self._last in ("", "\n") if declared is None else declared

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 
+from ..markers import Boundaries
 from ..messages import DeltaToolCall
-from .section_tool_parser import BODY, Header, SectionToolParser
-from .tool_parser import ToolParserManager
+from ..request import ChatRequest
+from .section_tool_parser import Header, SectionToolParser
+from .tool_parser import CallIdFactory, ToolParserManager
 
-_ID = re.compile(r"(?:functions\.)?(?P<name>.+?)(?P<counter>:\d+)?\Z", re.DOTALL)
+_ID = re.compile(r"(?:functions\.)?+(?!\d+\Z)(?P<name>[^:].*?)(?P<counter>:\d+)?\Z", re.DOTALL)
+_COUNTER = re.compile(r":\d+\Z")
 
 
 @ToolParserManager.register_module("kimi_k2", "kimi-k2")
@@ -30,6 +33,15 @@ class KimiK2ToolParser(SectionToolParser):
     argument_tag = "<|tool_call_argument_begin|>"
     call_close_tag = "<|tool_call_end|>"
 
+    def __init__(
+        self,
+        request: ChatRequest,
+        boundaries: Boundaries | None = None,
+        call_id_factory: CallIdFactory | None = None,
+    ) -> None:
+        super().__init__(request, boundaries, call_id_factory)
+        self._ids: set[str] = set()  # of the calls so far
+
     @classmethod
     def get_tool_open_tag(cls) -> str:
         return cls.open_tags[0]
@@ -41,6 +53,31 @@ class KimiK2ToolParser(SectionToolParser):
     def open_block(self, offset: int, tagged: bool = True) -> None:
         super().open_block(offset, tagged)
         self._doubtful: Header | None = None  # names no known function; the body may name it
+        self._tag_length = 0
+
+    def feed_tool_block(self, text: str, deltas: list[DeltaToolCall], final: bool = False, pos: int = 0) -> int:
+        if self._opening and not self._tag_length:
+            self._tag_length = self.base_offset + pos - self._block_offset
+        return super().feed_tool_block(text, deltas, final, pos)
+
+    def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
+        if self._tag_length == len(self.open_tags[1]):  # there is a payload, so the tag is more than mentioned
+            self._report_at("token-repaired", self._block_offset, f"{self.open_tags[1]!r} was read as the plural")
+        self._tag_length = -1
+        return super()._consume_stream_payload(text, deltas, final, pos)
+
+    def _begin_call(self, name: str, deltas: list[DeltaToolCall], pos: int, call_id: str | None = None) -> bool:
+        """Begin a call; where the model writes an id again, which a client could not answer twice, count it on."""
+        again, count = call_id, len(self._ids)
+        while call_id in self._ids:
+            call_id = f"{_COUNTER.sub('', call_id or '')}:{count}"
+            count += 1
+        accepted = super()._begin_call(name, deltas, pos, call_id)
+        if accepted and call_id is not None:
+            self._ids.add(call_id)
+        if accepted and call_id != again:
+            self._report("token-repaired", pos, f"the call id {again!r} comes twice: this call's is now {call_id!r}")
+        return accepted
 
     def _read_header(self, text: str, pos: int) -> Header | None:
         parts = _ID.match(text)
@@ -57,16 +94,12 @@ class KimiK2ToolParser(SectionToolParser):
         else:
             super()._open_call(header, deltas, pos)
 
-    def _pass_body_on(self) -> None:
-        if self._doubtful is None:
-            super()._pass_body_on()
-        else:
-            self._kept_body.clear()
-            self._state = BODY
+    def _keeps_body(self) -> bool:
+        return self._doubtful is not None
 
-    def _end_body(self, deltas: list[DeltaToolCall]) -> None:
+    def _end_body(self, deltas: list[DeltaToolCall], cut: bool = False) -> None:
         if self._doubtful is None:
-            super()._end_body(deltas)
+            super()._end_body(deltas, cut)
         else:
             self._name_from_body(self._doubtful, "".join(self._kept_body), deltas)
             self._doubtful = None
@@ -86,8 +119,3 @@ class KimiK2ToolParser(SectionToolParser):
             self._report("field-substituted", pos, f"the name {name!r} was taken from the arguments")
         else:
             self._begin_call(header.name, deltas, pos, header.call_id)  # which rejects it, with a diagnostic
-
-    def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
-        super()._end_of_input(text, deltas, pos)
-        if self._doubtful is not None:
-            self._end_body(deltas)

@@ -1,4 +1,4 @@
-"""Qwen3-Coder and its relatives: ``<function=...>`` and ``<parameter=...>`` in ``<tool_call>`` tags."""
+"""Qwen3-Coder and its relatives: ``<function=...>`` and ``<parameter=...>`` in tags that a dialect names."""
 
 from __future__ import annotations
 
@@ -16,41 +16,42 @@ _BARE_CALL = re.compile(r"<function=[^<>\s]{1,256}>\s*+(?:<parameter=|</function
 _UNFINISHED_BARE_CALL = re.compile(r"<function=[^<>\s]{0,256}(?:>\s*+[<=/a-z]{0,11})?\Z")
 
 
-@ToolParserManager.register_module("qwen3coder", "interns2-preview")
-class Qwen3CoderToolParser(XmlToolParser):
-    """Functions and parameters in tags.
+class FunctionTagsToolParser(XmlToolParser):
+    """Base of the dialects that write this; a subclass names the block's tags in ``open_tags`` and ``close_tags``.
 
     One newline on each side of a value belongs to the template::
 
-    <tool_call>
+    <BLOCK>
     <function=NAME>
     <parameter=KEY>
     VALUE
     </parameter>
     </function>
-    </tool_call>
+    </BLOCK>
     """
 
-    description = "tags <function=..> and <parameter=..>: Qwen3-Coder, Qwen3.5, Intern-S2, Nemotron 3, Step 3.5"
     payload_openers = ("<function=",)
     bare_openers = ("<function=",)
     arg_value_close_tag = "</parameter>"
-    value_followers = ("<parameter=", "</function>", "</tool_call>")
-    value_breakers = {  # noqa: RUF012
-        "<parameter=": (),
-        "</function>": ("</tool_call>", "<function=", "<tool_call>"),
-        "</tool_call>": ("<tool_call>",),
-    }
     template_newlines = True
     several_functions = True
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.value_followers = ("<parameter=", "</function>", *cls.close_tags)
+        cls.value_breakers = {
+            "<parameter=": (),
+            "</function>": (*cls.close_tags, "<function=", *cls.open_tags),
+            **dict.fromkeys(cls.close_tags, cls.open_tags),
+        }
+
     @classmethod
     def get_tool_open_tag(cls) -> str:
-        return "<tool_call>"
+        return cls.open_tags[0]
 
     @classmethod
     def get_tool_close_tag(cls) -> str:
-        return "</tool_call>"
+        return cls.close_tags[0]
 
     @classmethod
     def tags(cls) -> tuple[str, ...]:
@@ -71,7 +72,7 @@ class Qwen3CoderToolParser(XmlToolParser):
         return head.end(), head[1].strip(" \"'"), "arg_start"
 
     def _consume_arg_start(self, payload: str, pos: int) -> AfterArgStart | None:
-        tag = self._tag_at(payload, pos, ("<parameter=", "</function>", "</parameter>", "</tool_call>"))
+        tag = self._tag_at(payload, pos, ("<parameter=", "</function>", "</parameter>", *self.close_tags))
         if tag == "<parameter=":
             return pos + len(tag), "arg_name"
         if tag == "</function>":
@@ -97,3 +98,12 @@ class Qwen3CoderToolParser(XmlToolParser):
         # values may hold text about tags: only a declared parameter, or one on a line of its own, ends them
         declared = declares(self._parameters, following[1])
         return self._last in ("", "\n") if declared is None else declared
+
+
+@ToolParserManager.register_module("qwen3coder", "interns2-preview")
+class Qwen3CoderToolParser(FunctionTagsToolParser):
+    """The block is ``tool_call``."""
+
+    description = "tags <function=..> and <parameter=..>: Qwen3-Coder, Qwen3.5, Intern-S2, Nemotron 3, Step 3.5"
+    open_tags = ("<tool_call>",)
+    close_tags = ("</tool_call>",)

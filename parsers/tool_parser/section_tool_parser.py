@@ -5,11 +5,13 @@ Owns the walk from call to call and passing the body on verbatim. What a header 
 
 from __future__ import annotations
 
+import json
 import re
 from abc import abstractmethod
 from enum import Enum
 from typing import ClassVar, NamedTuple
 
+from ..json_schema import is_json
 from ..markers import marker_scanner
 from ..messages import DeltaToolCall
 from .json_value_scanner import JsonValueScanner
@@ -20,6 +22,8 @@ LOOKAHEAD = 512
 
 _WHITE_SPACE = re.compile(r"\s*+")
 _NOISE = re.compile(r"[^<]{0,256}")
+_HEADER = re.compile(r"\s{0,32}[^<\s]{1,256}\s{0,32}")
+_UNFINISHED_HEADER = re.compile(r"\s{0,32}[^<\s]{0,256}\s{0,32}\Z")
 
 
 class Header(NamedTuple):
@@ -33,11 +37,12 @@ class _State(Enum):
     GAP = "between calls"
     HEADER = "in a header"
     BODY_START = "before the body's first character"
-    BODY = "in a body that is kept until its end"
+    BODY = "in a JSON body that is kept until its end"
+    RAW_BODY = "in a body that is no JSON object: kept until a tag ends it"
     CALL_END = "before the call's close tag"
 
 
-GAP, HEADER, BODY_START, BODY, CALL_END = _State
+GAP, HEADER, BODY_START, BODY, RAW_BODY, CALL_END = _State
 
 
 class SectionToolParser(ToolParser):
@@ -47,11 +52,16 @@ class SectionToolParser(ToolParser):
         call_open_tag: begins a call.
         argument_tag: stands between header and body.
         call_close_tag: ends a call.
+        body_margin: what may stand on either side of the body without being part of it.
+        header_proof: what has to follow the first word of a header where a section's own tag is missing;
+            ``argument_tag`` where empty.
     """
 
     call_open_tag: ClassVar[str]
     argument_tag: ClassVar[str]
     call_close_tag: ClassVar[str]
+    body_margin: ClassVar[re.Pattern[str]] = _WHITE_SPACE
+    header_proof: ClassVar[str] = ""
 
     @classmethod
     def tags(cls) -> tuple[str, ...]:
@@ -73,20 +83,22 @@ class SectionToolParser(ToolParser):
         noise = _NOISE.match(text, pos)
         assert noise is not None
         end = noise.end()
-        if text.startswith(self.call_open_tag, end):
-            return True
+        if text.startswith(self.call_open_tag, end):  # after words it may only be mentioned
+            return self.begins_untagged_call(text, end, final) if noise.group().strip() else True
         if final or end - pos == 256:
             return False
         return None if self.call_open_tag.startswith(text[end : end + len(self.call_open_tag)]) else False
 
     def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
-        window = text[pos : pos + LOOKAHEAD]
-        tag = window.find(self.argument_tag)
-        if tag > 0:
-            return "<" not in window[len(self.call_open_tag) : tag]
-        rest = window[len(self.call_open_tag) :]
-        unfinished = "<" not in rest or self.argument_tag.startswith(rest[rest.index("<") :])
-        return None if not final and unfinished and len(window) < LOOKAHEAD else False
+        proof = self.header_proof or self.argument_tag
+        window = text[pos + len(self.call_open_tag) : pos + LOOKAHEAD]
+        header = _HEADER.match(window)
+        if header is not None:
+            rest = window[header.end() : header.end() + len(proof)]
+            if rest:
+                unfinished = not final and rest != proof and proof.startswith(rest)
+                return None if unfinished else rest == proof
+        return None if not final and _UNFINISHED_HEADER.match(window) else False
 
     # -- the walk -----------------------------------------------------------------------------------------------------
 
@@ -99,6 +111,8 @@ class SectionToolParser(ToolParser):
                 if self._scanner.done or self._scanner.stopped:
                     self._end_body(deltas)
                     self._state = CALL_END
+            elif state is RAW_BODY:
+                end = self._raw_body(text, deltas, final, pos)
             elif state is GAP:
                 end = self._gap(text, final, pos)
             elif state is HEADER:
@@ -129,7 +143,7 @@ class SectionToolParser(ToolParser):
         if begins is None:
             return pos
         if not begins:
-            self._payload_closed = True
+            self._payload_closed = not self._is_cut_tag(text[pos : pos + LOOKAHEAD], self.close_tags)
             return pos
         noise = _NOISE.match(text, pos)
         assert noise is not None
@@ -142,6 +156,9 @@ class SectionToolParser(ToolParser):
 
     def _header(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
         end = text.find(self.argument_tag, pos, pos + LOOKAHEAD)
+        brace = text.find("{", pos, end if end >= 0 else pos + LOOKAHEAD)
+        missing = brace >= 0  # the tag: arguments begin without it
+        end = brace if missing else end
         stop = self._stops.search_final(text, pos, end if end >= 0 else pos + LOOKAHEAD)
         if stop is not None:
             end = stop.start()
@@ -153,8 +170,8 @@ class SectionToolParser(ToolParser):
             return pos
         header = self._read_header(text[pos:end].strip(), pos)
         self._call_index = -1
-        self._named = False
         self._empty = True
+        self._junk = False  # whether text after the body was reported
         if header is None:
             self._report("call-without-name", pos, f"{text[pos:end].strip()!r} names no function: the call was dropped")
         else:
@@ -165,15 +182,18 @@ class SectionToolParser(ToolParser):
             self._state = CALL_END
             return end
         self._state = BODY_START
+        if missing:
+            self._report("open-tag-missing", end, f"{self.argument_tag!r} expected here")
+            return end
         return end + len(self.argument_tag)
 
     def _open_call(self, header: Header, deltas: list[DeltaToolCall], pos: int) -> None:
         self._begin_call(header.name, deltas, pos, header.call_id)
 
     def _body_start(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
-        space = _WHITE_SPACE.match(text, pos)
-        assert space is not None
-        pos = space.end()
+        margin = self.body_margin.match(text, pos)
+        assert margin is not None
+        pos = margin.end()
         if pos == len(text):
             return pos
         stop = self._stops.match_final(text, pos) if final else self._stops.match(text, pos)
@@ -183,29 +203,64 @@ class SectionToolParser(ToolParser):
             self._end_body(deltas)
             self._state = CALL_END
         else:
-            self._scanner.begin(text[pos])
-            self._pass_body_on()
+            self._begin_body(text[pos], pos)
         return pos
 
-    def _pass_body_on(self) -> None:
-        """A body begins: it goes out as it comes."""
-        self._passing = self._scanner
+    def _begin_body(self, first: str, pos: int) -> None:
+        """A body begins: JSON goes out as it comes, what is no container is judged as a whole."""
+        self._body_offset = self.base_offset + pos
         self._empty = False
-        self._state = CALL_END
+        self._scanner.begin(first)
+        if first in "{[" and not self._keeps_body():
+            self._passing = self._scanner
+            self._state = CALL_END
+        else:
+            self._kept_body.clear()
+            self._state = BODY if first in '{["' else RAW_BODY
 
-    def _end_body(self, deltas: list[DeltaToolCall]) -> None:
-        """The body is complete, or a tag cuts it short; an empty one means no arguments."""
-        if self._empty:
+    def _keeps_body(self) -> bool:
+        """Whether a JSON object must be kept until its end."""
+        return False
+
+    def _raw_body(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
+        stop = self._stops.search_final(text, pos) if final else self._stops.search(text, pos)
+        end = len(text) if stop is None else stop.start()
+        self._kept_body.append(text[pos:end])
+        if stop is not None and stop.lastindex is not None:
+            self._end_body(deltas)
+            self._state = CALL_END
+        return end
+
+    def _end_body(self, deltas: list[DeltaToolCall], cut: bool = False) -> None:
+        """A kept body is complete, or there is none; ``cut`` where the input ends in it or before it."""
+        if not self._empty:
+            self._emit_kept("".join(self._kept_body).rstrip(), deltas, cut)
+        elif not cut:
             self._emit_delta(deltas, "{}")
-            self._empty = False
+
+    def _emit_kept(self, body: str, deltas: list[DeltaToolCall], cut: bool) -> None:
+        inner = _decoded(body) if body.startswith('"') else ""
+        if is_json(inner, dict):
+            self._report_at("arguments-unwrapped", self._body_offset, "arguments were a string that holds an object")
+            body = inner
+        elif body == "null":
+            self._report_at("payload-malformed", self._body_offset, "arguments are null: taken as an empty object")
+            body = "{}"
+        elif not cut:
+            self._report_at("payload-malformed", self._body_offset, "the arguments are no JSON object")
+        self._emit_delta(deltas, body)
 
     def _call_end(self, text: str, final: bool, pos: int) -> int:
         """Find the call's close tag; what stands before it belongs nowhere."""
+        if self._scanner.stopped:
+            self._scanner.stopped = False
+            self._report("payload-malformed", pos, "a tag ends the arguments before their JSON is complete")
         stop = self._stops.search_final(text, pos) if final else self._stops.search(text, pos)
         end = len(text) if stop is None else stop.start()
-        junk = text[pos:end]
-        if junk.strip() and not self._junk_reported(pos):
-            self._report("payload-malformed", pos, "text between a call's arguments and its end was dropped")
+        junk = self.body_margin.sub("", text[pos:end], 1)
+        if junk and not self._junk and not (stop is None and self._is_cut_tag(junk, self._stops.markers)):
+            self._junk = True
+            self._report("text-dropped", end - len(junk), "text between a call's arguments and its end was dropped")
         if stop is None or stop.lastindex is None:
             return end
         self._state = GAP
@@ -214,12 +269,25 @@ class SectionToolParser(ToolParser):
         self._report("close-tag-missing", end, f"{self.call_close_tag!r} expected before {stop.group()!r}")
         return end
 
-    def _junk_reported(self, pos: int) -> bool:
-        last = self.diagnostics[-1] if self.diagnostics else None
-        return last is not None and last.code == "payload-malformed" and last.offset >= self._call_offset
+    @staticmethod
+    def _is_cut_tag(rest: str, tags: tuple[str, ...]) -> bool:
+        """Whether the text ends within a tag: where no more comes that is markup, neither text nor lost."""
+        return any(tag.startswith(rest) and tag != rest for tag in tags)
 
     def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
         if text.startswith("\\", pos):
             self._report("text-dropped", pos, f"{text[pos:]!r} at the end of the output is no complete escape")
         elif self._state is HEADER:
             self._report("call-without-name", pos, f"the header {text[pos:].strip()!r} is not complete")
+        if self._state in (BODY_START, BODY, RAW_BODY):
+            self._end_body(deltas, cut=True)
+        self._payload_closed = self._state is GAP and pos == len(text)  # the calls are complete
+
+
+def _decoded(literal: str) -> str:
+    """The string that a JSON literal stands for, ``""`` where it is none."""
+    try:
+        value = json.loads(literal, strict=False)
+    except (ValueError, RecursionError):
+        return ""
+    return value if isinstance(value, str) else ""

@@ -248,11 +248,13 @@ class ToolParser(ABC):
                 self.block_closed = True
                 self._held.clear()
                 return end + len(tag)
-        if end == len(text) or (not final and any(tag.startswith(text[end:]) for tag in self.close_tags)):
-            self._held.append(text[pos:end])
-            if final:
+        if any(tag.startswith(text[end:]) for tag in self.close_tags):  # or nothing is left
+            if not final:
+                self._held.append(text[pos:end])
+                return end
+            if self._tagged or end < len(text):  # a tag that is cut off is markup, not text
                 self._end_unterminated()
-            return end
+                return len(text)
         self.returned_text = "".join(self._held) + text[pos:end]
         self._held.clear()
         self.block_closed = True

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from collections.abc import Callable
 from enum import Enum
+from functools import lru_cache
 from json.encoder import encode_basestring as quote
 from typing import ClassVar, Literal
 
@@ -24,6 +26,12 @@ LOOKAHEAD = 1024
 _WHITE_SPACE = re.compile(r"\s*+")
 _MISSPELT_TAIL = re.compile(r"[^<>\s]{0,8}>")  # after a closing tag's name: `</parameter1>` means `</parameter>`
 _UNFINISHED_TAIL = re.compile(r"[^<>\s]{0,8}")
+
+
+@lru_cache(maxsize=64)
+def _value_close(tag: str, followers: tuple[str, ...]) -> Callable[[str, int], re.Match[str] | None]:
+    """Matches a closing tag in the common case: what may follow it does, after a little white space."""
+    return re.compile(rf"({re.escape(tag)})\s{{0,64}}(?:{'|'.join(map(re.escape, followers))})").match
 
 
 class XmlParseState(Enum):
@@ -74,7 +82,7 @@ class XmlToolParser(ToolParser):
 
     @abstractmethod
     def _consume_arg_name(self, payload: str, pos: int) -> tuple[int, str] | None:
-        """Read an argument's name and what stands between it and the value: ``(pos, name)``, no name if it is broken."""
+        """Read an argument's name and what stands between it and the value: ``(pos, name)``; no name if broken."""
 
     # -- the walk -----------------------------------------------------------------------------------------------------
 
@@ -85,28 +93,42 @@ class XmlToolParser(ToolParser):
         # without its last character, so that a misspelt closing tag is seen too
         markers = (self.arg_value_close_tag[:-1], *self.value_breakers)
         self._value_scanner = marker_scanner(markers, self.boundaries)
+        starts = self._value_scanner.starts
+        self._value_start = starts if len(starts) == 1 else ""  # a text without it holds no tag that can end a value
+        self._streamed: ArgumentValue | None = None  # the value at hand, where it goes out as it comes
+        self._value_close = _value_close(self.arg_value_close_tag, self.value_followers)
 
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
+        streamed = self._streamed
+        if streamed is not None and self._value_start not in text and not final:  # the hot path of long values
+            self._last = text[-1:]
+            piece = streamed.stream(text[pos:] if pos else text)
+            if piece and self._call_index >= 0:
+                deltas.append(DeltaToolCall(self._call_index, None, None, None, piece))
+            return len(text)
         waiting = False
         while not waiting and not self._payload_closed:
             if self._state is ARG_VALUE:
                 pos, waiting = self._consume_value(text, deltas, final, pos)
             else:
-                space = _WHITE_SPACE.match(text, pos)
-                assert space is not None
-                if self._state is FUNCTION and self._functions and space.end() > pos:
-                    self._held.append(space.group())  # after a function it may be the text's, if the block ends here
-                pos = space.end()
-                end = self._consume_syntax(text, deltas, final, pos) if pos < len(text) else None
-                waiting = end is None
-                pos = pos if end is None else end
-        if final and not self._payload_closed:
+                pos, waiting = self._consume_syntax(text, deltas, final, pos)
+        if final and not self._payload_closed and self._passing is None:
             self._end_of_input(text, deltas, pos)
             return len(text)
         return pos
 
-    def _consume_syntax(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int | None:
-        """Read the tag at ``pos``; ``None`` where more text must come."""
+    def _consume_syntax(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> tuple[int, bool]:
+        """Read the tag at ``pos``; return where it ends and whether more text must come."""
+        space = _WHITE_SPACE.match(text, pos)
+        assert space is not None
+        if self._state is FUNCTION and self._functions and space.end() > pos:
+            self._held.append(space.group())  # after a function it may be the text's, if the block ends here
+        pos = space.end()
+        end = self._consume_tag(text, deltas, final, pos) if pos < len(text) else None
+        return (pos, True) if end is None else (end, False)
+
+    def _consume_tag(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int | None:
+        """Read the tag at ``pos``, where no white space stands; ``None`` where more text must come."""
         if self._state is FUNCTION:
             return self._consume_head(text, deltas, final, pos)
         if self._state is ARG_START:
@@ -178,6 +200,7 @@ class XmlToolParser(ToolParser):
                 self._report("text-dropped", pos, f"{text[pos:]!r} at the end of the output is no complete tag")
         if self._object_open:
             self._emit_delta(deltas, "}")
+        self._payload_closed = self._state is FUNCTION and pos == len(text)  # the functions are complete
 
     def _is_cut_tag(self, text: str, pos: int) -> bool:
         """Whether the text ends within a tag: where no more comes that is markup, neither text nor lost."""
@@ -229,9 +252,13 @@ class XmlToolParser(ToolParser):
         if self._key_out:
             self._emit_delta(deltas, piece)
         elif piece and self._name:
-            opening = ", " if self._object_open else "{"
-            self._object_open = self._key_out = True
-            self._emit_delta(deltas, f"{opening}{quote(self._name)}: {piece}")
+            self._emit_key(deltas, piece)
+
+    def _emit_key(self, deltas: list[DeltaToolCall], piece: str = "") -> None:
+        """Emit the key of the value at hand, and the value's first piece."""
+        opening = ", " if self._object_open else "{"
+        self._object_open = self._key_out = True
+        self._emit_delta(deltas, f"{opening}{quote(self._name)}: {piece}")
 
     def _consume_value(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> tuple[int, bool]:
         """Go on with the value at ``pos``; return where it stopped and whether more text must come."""
@@ -241,6 +268,8 @@ class XmlToolParser(ToolParser):
         if start > pos:
             self._emit_value(self._argument.add(text[pos:start]), deltas)
             self._last = text[start - 1]
+            if self._key_out and self._argument.streamed:
+                self._streamed = self._argument
         if match is None or match.lastindex is None:
             return start, True
         end = self._value_end(text, start, match.group(), final)
@@ -255,6 +284,7 @@ class XmlToolParser(ToolParser):
     def _end_value(self, deltas: list[DeltaToolCall]) -> None:
         self._emit_value(self._argument.end(), deltas)
         self._state = ARG_START
+        self._streamed = None
         finding = self._argument.finding
         if finding:
             self._report_at(finding, self._value_offset, _FINDINGS[finding].format(self._name))
@@ -266,6 +296,9 @@ class XmlToolParser(ToolParser):
             Where the walk goes on if the tag ends the value, ``-1`` if it is part of the value, ``None`` where more
             text must come.
         """
+        close = self._value_close(text, start)
+        if close is not None:
+            return close.end(1)
         window = text[start : start + LOOKAHEAD]
         at_limit = len(window) == LOOKAHEAD
         if tag in self.value_breakers:
@@ -310,6 +343,7 @@ class XmlToolParser(ToolParser):
 
 
 _FINDINGS = {
+    "arguments-unwrapped": "the value of {!r} was escaped as if it stood in a JSON string: the escapes were taken off",
     "text-dropped": "text after the JSON value of {!r} was dropped",
     "value-unquoted": "the value of {!r} was a JSON string literal: its quotes were taken off",
     "value-uncoerced": "the value of {!r} does not fit its declared type and stays a string",
