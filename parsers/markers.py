@@ -7,7 +7,6 @@ Owns the one primitive under every layer (design: "Finding tags"). :class:`Bound
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, product
@@ -43,8 +42,8 @@ _LEFT = (
     "é",
 )
 _RIGHT = ("", "x", "\n", "\n\n", " ", '"', "{", "[", "<", "</", ">", "=", "/", "。", "京")
-# What continues the word that a tag ends with, where it ends with one, is cut together with that word.
-_WORD = string.ascii_lowercase + string.digits
+# A word that a tag begins or ends with is cut together with the letters before or after it: anywhere, if they are many.
+_FIRST_WORD, _LAST_WORD = re.compile(r"\w*"), re.compile(r"\w*\Z")
 
 
 class Boundaries:
@@ -106,8 +105,9 @@ class _TokenBoundaries(Boundaries):
     def prefixes(self, marker: str) -> tuple[str, ...]:
         found = self._known.get(marker)
         if found is None:
-            ends: set[int] = set()
-            for left, right in _contexts(marker):
+            ends = _ends_in_words(marker)
+            first, last = marker[0], marker[-1]  # a run of one character is cut by its length
+            for left, right in product((*_LEFT, first, first * 2), (*_RIGHT, last, last * 2)):
                 ends.update(self._cuts(left, marker, right))
             found = self._known[marker] = tuple(marker[:end] for end in sorted(ends, reverse=True))
         return found
@@ -145,11 +145,12 @@ class _TokenBoundaries(Boundaries):
             )
 
 
-def _contexts(marker: str) -> Iterator[tuple[str, str]]:
-    """What to put before and after ``marker`` to see all the ways in which it is cut."""
-    yield from product(_LEFT, _RIGHT)
-    if marker[-1].isalnum():
-        yield from product(("",), _WORD)
+def _ends_in_words(marker: str) -> set[int]:
+    """Lengths of the prefixes of ``marker`` that end inside the word that it begins or ends with."""
+    first, last = _FIRST_WORD.match(marker), _LAST_WORD.search(marker)
+    assert first is not None
+    assert last is not None
+    return {*range(1, min(first.end(), len(marker))), *range(last.start() + 1, len(marker))}
 
 
 _CHARACTERS = Boundaries()
@@ -189,7 +190,8 @@ def marker_scanner(markers: tuple[str, ...], boundaries: Boundaries = _CHARACTER
 def _pattern(markers: tuple[str, ...], boundaries: Boundaries | None) -> str:
     """One alternative per first character, each of which starts with that literal: `re` then skips at C speed.
 
-    Without ``boundaries`` there are no tails. Markers that begin another marker come last, after the tails: `<a>` at the end of a chunk may still become `<a>b`.
+    Without ``boundaries`` there are no tails. Markers that begin another marker come last, after the tails: `<a>` at the
+    end of a chunk may still become `<a>b`.
     """
     branches = []
     for start in dict.fromkeys(marker[0] for marker in markers):

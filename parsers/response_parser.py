@@ -393,7 +393,8 @@ class BaseResponseParser(ResponseParser):
             return start, True
         if begins:
             self._open_block("", self._offset + start)
-            self._report("open-tag-missing", self._offset + start, f"a call that begins with {tag!r} has no open tag")
+            if not tool.tag_optional:
+                self._report("open-tag-missing", self._offset + start, f"a call begins with {tag!r}, without its open tag")
             return start, False
         self._release_separators(deltas, self._offset + start)
         self._emit_text(tag, self._offset + start, deltas)
@@ -473,7 +474,8 @@ class BaseResponseParser(ResponseParser):
             return end, True
         if begins:
             self._open_block("", self._offset + end)
-            self._report("open-tag-missing", self._offset + end, f"a call without {tool.get_tool_open_tag()!r}")
+            if not tool.tag_optional:
+                self._report("open-tag-missing", self._offset + end, f"a call without {tool.get_tool_open_tag()!r}")
         else:
             self._phase = self._text
         return end, False

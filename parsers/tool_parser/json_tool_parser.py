@@ -24,58 +24,72 @@ _UNFINISHED_ENVELOPE = re.compile(r"\{\s*+\Z")
 _LOOKAHEAD = 256  # characters that are held, at most, to see whether an envelope begins
 _JUNK = re.compile(r"[^\s,\"{}\[\]<]++|.", re.DOTALL)
 _ONLY_SEPARATORS = re.compile(r"[\s,;\[\]]*+")
-_EXPECTED_FIELDS = ("type", "function")  # of the wrapping that APIs put around a call; they say nothing
 
-
-_USUAL_SPELLINGS = frozenset(("arguments", "parameters"))
+_USUAL_SPELLINGS = ("arguments", "parameters")
 
 
 class _State(Enum):
+    START = "at a payload that came without its tag"
     OUTSIDE = "between envelopes"
     INSIDE = "before a key or the envelope's end"
     KEY = "in a key"
     COLON = "before a colon"
     VALUE = "before a value"
     NAME = "in the name"
+    ID = "in the id that the model gave the call"
+    TYPE = "in the type, of which there is only one"
     BUFFERED = "in arguments that only their end, or a name after them, can release"
     OTHER = "in a value of no interest"
 
 
-OUTSIDE, INSIDE, KEY, COLON, VALUE, NAME, BUFFERED, OTHER = _State
+START, OUTSIDE, INSIDE, KEY, COLON, VALUE, NAME, ID, TYPE, BUFFERED, OTHER = _State
 
 
 class JsonToolParser(ToolParser):
     """Base of the dialects whose payload is one or more JSON envelopes.
 
-    A dialect declares its tags and, where it isn't ``arguments``, its :attr:`argument_field`.
+    A dialect declares its tags and, where it isn't ``arguments``, its :attr:`argument_field`. Without a close tag the
+    payload ends where its object or its array does; with one, brackets around the envelopes say nothing.
 
     Attributes:
         argument_field: the field that holds the arguments. The other usual spelling is taken where this one is absent.
+        other_argument_fields: names of that field that are as good.
+        id_field: the field that holds the call's id, where the wire has one.
+        close_tag_optional: the payload ends as if there were no close tag, and one may follow.
     """
 
     argument_field: ClassVar[str] = "arguments"
+    other_argument_fields: ClassVar[tuple[str, ...]] = ()
+    id_field: ClassVar[str] = ""
+    close_tag_optional: ClassVar[bool] = False
     payload_openers = ("{",)
     payload_filler = re.compile(r"[\s\[]*+")  # an array of envelopes is understood as well
 
     @property
     def argument_spellings(self) -> frozenset[str]:
         """Names under which the arguments may stand."""
-        return _USUAL_SPELLINGS | {self.argument_field}
+        return frozenset((self.argument_field, *self.other_argument_fields, *_USUAL_SPELLINGS))
 
     def _begin_payload(self) -> None:
         self._spellings = self.argument_spellings
+        self._declared = (self.argument_field, *self.other_argument_fields)
+        self._depth = 0  # of the brackets around the envelopes
+        self._ends_itself = self.close_tag_optional or not self.close_tags
+        self._tagged = self._tagged and not self.close_tag_optional
         stops = self.close_tags or self.open_tags
-        self._scanner = JsonValueScanner(marker_scanner(stops, self.boundaries))
-        self._stops = marker_scanner(stops, self.boundaries)
-        self._state = OUTSIDE
+        self._stops = marker_scanner(stops, self.boundaries) if stops else None
+        self._scanner = JsonValueScanner(self._stops)
+        self._state = OUTSIDE if self._opening else START
         self._begin_envelope()
 
     def _begin_envelope(self) -> None:
         self._nesting = 0  # a call wrapped as {"type": "function", "function": {...}} is one level down
         self._key = ""
+        self._headed = False  # the name stood before the envelope, which is the arguments' value alone
         self._name: str | None = None
+        self._call_id: str | None = None
         self._call_index = -1
-        self._envelope_offset = 0
+        self._envelope_offset = -1  # none has begun
         self._malformed = False
         self._argument_key = ""  # the spelling whose value was taken
         self._parts: list[str] = []  # pieces of a key, a name or buffered arguments
@@ -90,22 +104,35 @@ class JsonToolParser(ToolParser):
         unfinished = not final and len(window) < _LOOKAHEAD and _UNFINISHED_ENVELOPE.match(window)
         return None if unfinished else False
 
+    def _find_payload(self, text: str, final: bool, pos: int) -> int:
+        end = super()._find_payload(text, final, pos)
+        self._depth += text.count("[", pos, end)
+        return end
+
     # -- the walk -----------------------------------------------------------------------------------------------------
 
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
         length = len(text)
-        while pos < length and not self._payload_closed:
+        while not self._payload_closed:
             state = self._state
+            if self._headed and state is INSIDE:
+                self._end_headed(deltas, pos)
+                break
+            if pos == length:
+                break
             if state is INSIDE:
                 end = self._inside(text, deltas, final, pos)
             elif state is OUTSIDE:
-                end = self._outside(text, pos)
+                end = self._outside(text, final, pos)
             elif state is COLON:
                 end = self._colon(text, pos)
             elif state is VALUE:
-                end = self._value(text, pos)
+                end = self._value(text, final, pos)
                 if self._passing is not None:
                     return end
+            elif state is START:
+                self._state = OUTSIDE
+                end = self._start(text, deltas, pos)
             else:
                 end = self._scanner.feed(text, pos, final)
                 if state is not OTHER:
@@ -132,7 +159,11 @@ class JsonToolParser(ToolParser):
             return True
         return False
 
-    def _outside(self, text: str, pos: int) -> int:
+    def _start(self, text: str, deltas: list[DeltaToolCall], pos: int) -> int:
+        """A payload without its tag begins: skip the markup before its JSON."""
+        return pos
+
+    def _outside(self, text: str, final: bool, pos: int) -> int:
         gap = _BETWEEN.match(text, pos)
         assert gap is not None
         if gap.end() > pos:
@@ -140,24 +171,40 @@ class JsonToolParser(ToolParser):
         end = gap.end()
         if end == len(text):
             return end
+        char = text[end]
         at_close = text.startswith(self.close_tags, end)
-        if not at_close and any(tag.startswith(text[end:]) for tag in self.close_tags):
+        if not at_close and any(tag.startswith(text[end : end + len(tag)]) for tag in self.close_tags):
             return end
-        if text[end] in "[]" and not at_close:
-            self._held.append(text[end])
+        stop = self._stop_at(text, final, end) if char == "[" else None
+        if stop is not None and stop.lastindex is None:
+            return end
+        if char in "[]" and stop is None and not at_close:
+            self._held.append(char)
+            self._depth += 1 if char == "[" else -1
+            if self._ends_itself and self._depth <= 0:
+                self._end_payload(end + 1)
             return end + 1
-        held = "".join(self._held)
-        if text[end] == "{":
-            self._judge_gap(held, end)
+        if char == "{":
+            self._judge_gap("".join(self._held), end)
             self._held.clear()
             self._begin_envelope()
             self._envelope_offset = self.base_offset + end
             self._state = INSIDE
             return end + 1
-        if at_close:
-            self._judge_gap(held, end)
-        self._payload_closed = True
+        if self._ends_itself:
+            self._report("payload-malformed", end, "']' expected here: the array of calls is not closed")
+            self.returned_text = "" if at_close else "".join(self._held)
+        self._end_payload(end, judge=at_close)
         return end
+
+    def _end_payload(self, end: int, *, judge: bool = True) -> None:
+        if judge:
+            self._judge_gap("".join(self._held), end)
+        if self._ends_itself:
+            if self._envelope_offset < 0:
+                self.returned_text = "".join(self._held)
+            self._held.clear()
+        self._payload_closed = True
 
     def _judge_gap(self, held: str, end: int) -> None:
         if not _ONLY_SEPARATORS.fullmatch(held):
@@ -181,9 +228,9 @@ class JsonToolParser(ToolParser):
             else:
                 self._end_envelope(deltas)
                 self._state = OUTSIDE
-                self._payload_closed = not self.close_tags
+                self._payload_closed = self._ends_itself and self._depth <= 0
             return pos + 1
-        stop = self._stops.match_final(text, pos) if final else self._stops.match(text, pos)
+        stop = self._stop_at(text, final, pos)
         if stop is not None:
             if stop.lastindex is not None:
                 self._report_malformed(pos, f"{stop.group()!r} inside an envelope that is not closed")
@@ -199,6 +246,12 @@ class JsonToolParser(ToolParser):
         assert junk is not None
         return junk.end()
 
+    def _stop_at(self, text: str, final: bool, pos: int) -> re.Match[str] | None:
+        """A stop tag that stands at ``pos``, or what may become one."""
+        if self._stops is None:
+            return None
+        return self._stops.match_final(text, pos) if final else self._stops.match(text, pos)
+
     def _colon(self, text: str, pos: int) -> int:
         end = _WHITE_SPACE.match(text, pos).end()  # type: ignore[union-attr]
         if end == len(text):
@@ -210,12 +263,15 @@ class JsonToolParser(ToolParser):
         self._state = INSIDE
         return end
 
-    def _value(self, text: str, pos: int) -> int:
+    def _value(self, text: str, final: bool, pos: int) -> int:
         pos = _WHITE_SPACE.match(text, pos).end()  # type: ignore[union-attr]
         if pos == len(text):
             return pos
         first = text[pos]
-        if first in ",}]:<":
+        stop = self._stop_at(text, final, pos) if first == "[" else None
+        if stop is not None and stop.lastindex is None:
+            return pos
+        if first in ",}]:<" or stop is not None:
             self._report_malformed(pos, f"no value for the key {self._key!r}")
             self._state = INSIDE
             return pos + (first == ":")
@@ -229,11 +285,14 @@ class JsonToolParser(ToolParser):
         self._scanner.begin(first)
         if key == "name" and self._name is None and first == '"':
             self._state = NAME
+        elif key == self.id_field and self._name is None and first == '"':
+            self._state = ID
+        elif key == "type" and first == '"':
+            self._state = TYPE  # of the wrapping that APIs put around a call
         elif key not in self._spellings or self._argument_key:
             self._state = OTHER
-            if key not in _EXPECTED_FIELDS:
-                self._report("text-dropped", pos, f"the field {key!r} has no place in a call and was dropped")
-        elif key == self.argument_field and first in "{[" and self._name is not None:
+            self._report_field(key)
+        elif key in self._declared and first in "{[" and self._name is not None:
             self._take_arguments()
             self._passing = self._scanner
             self._state = INSIDE
@@ -249,7 +308,12 @@ class JsonToolParser(ToolParser):
             self._key = _decoded(literal)
         elif state is NAME:
             self._set_name(_decoded(literal), deltas)
-        elif self._key == self.argument_field:
+        elif state is ID:
+            self._call_id = _decoded(literal)
+        elif state is TYPE:
+            if literal != '"function"':
+                self._report_field(self._key)
+        elif self._key in self._declared:
             self._take_arguments()
             self._emit_arguments(self._usable(literal), deltas)
         elif self._substitute is None:
@@ -261,10 +325,26 @@ class JsonToolParser(ToolParser):
         if not name:
             return
         self._name = name
-        self._begin_call(name, deltas, self._envelope_offset - self.base_offset)
+        self._begin_call(name, deltas, self._envelope_offset - self.base_offset, self._call_id or None)
         for piece in self._unnamed:
             self._emit_delta(deltas, piece)
         self._unnamed.clear()
+
+    def _begin_headed(self, name: str, call_id: str | None, deltas: list[DeltaToolCall], pos: int) -> None:
+        """The name stands at ``pos``, before a value that is the arguments and the end of the payload."""
+        self._begin_envelope()
+        self._envelope_offset = self.base_offset + pos
+        self._headed = True
+        self._key = self.argument_field
+        self._call_id = call_id
+        self._state = VALUE
+        self._set_name(name, deltas)
+
+    def _end_headed(self, deltas: list[DeltaToolCall], pos: int) -> None:
+        if self._scanner.stopped:
+            self._report_malformed(pos, "the arguments are not closed here")
+        self._end_envelope(deltas)
+        self._payload_closed = True
 
     def _take_arguments(self) -> None:
         self._argument_key = self._key
@@ -312,7 +392,7 @@ class JsonToolParser(ToolParser):
     def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
         state = self._state
         if state is BUFFERED:
-            if self._key == self.argument_field:
+            if self._key in self._declared:
                 self._take_arguments()
                 self._emit_arguments("".join(self._parts), deltas)
             elif self._substitute is None:
@@ -321,6 +401,10 @@ class JsonToolParser(ToolParser):
             self._report("text-dropped", pos, f"{text[pos:]!r} at the end of the output is no complete escape")
         if state is not OUTSIDE:
             self._end_envelope(deltas, cut=True)
+
+    def _report_field(self, key: str) -> None:
+        message = f"the field {key!r} has no place in a call and was dropped"
+        self._report_at("text-dropped", self._value_offset, message)
 
     def _report_malformed(self, pos: int, message: str) -> None:
         """Report what breaks the grammar, once an envelope: one slip often makes the rest look wrong too."""

@@ -26,6 +26,8 @@ _SCALAR = re.compile(r'[^\s,:"{}\[\]<]*+')
 @lru_cache(maxsize=256)
 def _structure(stop_starts: str) -> re.Pattern[str]:
     """The inside of a container up to the next bracket, unfinished string or possible stop tag."""
+    if set(stop_starts) & set("[{"):  # a bracket may begin a stop tag: look at each
+        return re.compile(rf'(?:[^"{{}}\[\]{re.escape(stop_starts)}]++|{_STRING})*+', re.DOTALL)
     inside = flat = rf'[^"{{}}\[\]{re.escape(stop_starts)}]++|{_STRING}'
     for _ in range(_SWALLOWED_LEVELS):
         inside = rf"{flat}|\{{(?:{inside})*+\}}|\[(?:{inside})*+\]"
@@ -102,6 +104,8 @@ class JsonValueScanner:
             char = text[pos]
             if char == '"':
                 self._in_string = True
+            elif self._stops is not None and char in self._stops.starts and self._at_stop(text, pos, final):
+                return pos
             elif char == "{" or char == "[":
                 self._depth += 1
             elif char == "}" or char == "]":
@@ -109,8 +113,6 @@ class JsonValueScanner:
                 if self._depth <= 0:
                     self.done = True
                     return pos + 1
-            elif self._at_stop(text, pos, final):
-                return pos
             pos += 1
 
     def _at_stop(self, text: str, pos: int, final: bool) -> bool:

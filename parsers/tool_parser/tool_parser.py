@@ -42,6 +42,7 @@ class ToolParser(ABC):
         payload_openers: what a payload can begin with; an open tag that none of them follows is text.
         bare_openers: payload openers that begin a block anywhere in text, where the model left out the open tag.
         untagged_at_start: whether a call can come without tag where content begins and after another call.
+        tag_optional: a call without tag is a usual form of the format, so that no tag is missing there.
         payload_filler: what may stand between open tag and payload.
         separator: what may stand between two blocks without being text (R17).
         diagnostics: where findings go; the response parser shares its own list.
@@ -58,6 +59,7 @@ class ToolParser(ABC):
     payload_openers: tuple[str, ...] = ()
     bare_openers: tuple[str, ...] = ()
     untagged_at_start: bool = False
+    tag_optional: bool = False
     payload_filler: re.Pattern[str] = re.compile(r"\s*+")
     separator: re.Pattern[str] = re.compile(r"[\r\n]*+")
 
@@ -248,11 +250,11 @@ class ToolParser(ABC):
                 self.block_closed = True
                 self._held.clear()
                 return end + len(tag)
-        if any(tag.startswith(text[end:]) for tag in self.close_tags):  # or nothing is left
+        if any(tag.startswith(text[end : end + len(tag)]) for tag in self.close_tags):  # or nothing is left
             if not final:
                 self._held.append(text[pos:end])
                 return end
-            if self._tagged or end < len(text):  # a tag that is cut off is markup, not text
+            if self._tagged:  # its close tag must come, so what looks like the beginning of it is
                 self._end_unterminated()
                 return len(text)
         self.returned_text = "".join(self._held) + text[pos:end]

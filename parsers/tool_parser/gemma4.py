@@ -1,0 +1,42 @@
+"""Gemma 4: calls as ``call:NAME{key:value}``, strings in a quote of the format's own."""
+
+from __future__ import annotations
+
+import re
+
+from ..messages import DeltaToolCall
+from .literal_tool_parser import LiteralToolParser
+from .tool_parser import ToolParserManager
+
+_NAME = r"[\w.\-]{1,256}"
+
+
+@ToolParserManager.register_module("gemma4")
+class Gemma4ToolParser(LiteralToolParser):
+    """``<|tool_call>call:NAME{key:<|"|>text<|"|>,other:3,list:[true,{a:1}]}<tool_call|>``.
+
+    Nothing is escaped in a string. Keys are bare. A bare value is a number, ``true``, ``false`` or ``null``, or it
+    becomes what the schema declares.
+    """
+
+    description = 'call:NAME{key:value} in <|tool_call>, strings in <|"|>: Gemma 4'
+    call_head = re.compile(
+        rf"(?P<call>call\s{{0,8}})?:\s{{0,8}}(?P<name>{_NAME})\s{{0,32}}(?P<bracket>[{{(]|(?=<tool_call\|>))"
+    )
+    unfinished_head = re.compile(
+        rf"(?:c|ca|cal|(?:call\s{{0,8}})?(?::\s{{0,8}}(?:{_NAME}\s{{0,32}}(?:<[|a-z_]{{0,10}})?)?)?)\Z"
+    )
+    private_quote = '<|"|>'
+
+    @classmethod
+    def get_tool_open_tag(cls) -> str:
+        return "<|tool_call>"
+
+    @classmethod
+    def get_tool_close_tag(cls) -> str:
+        return "<tool_call|>"
+
+    def _begin(self, head: re.Match[str], deltas: list[DeltaToolCall], pos: int) -> None:
+        if head["call"] is None or head["bracket"] == "(":
+            self._report("token-repaired", pos, f"{head.group()!r} was read as 'call:{head['name']}{{'")
+        super()._begin(head, deltas, pos)

@@ -1,0 +1,145 @@
+"""Calls written as a name and literals in brackets: ``name(key=value)`` and ``name{key:value}``.
+
+Owns the walk from call to call. What stands in a call's brackets is the literal reader's business, and what a call's
+head looks like a dialect's.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from ..messages import DeltaToolCall
+from .literal_output import CALL, DICT
+from .literal_reader import LiteralReader
+from .tool_parser import ToolParser
+
+LONGEST_HEAD = 512
+"""Characters that are held, at most, to see whether a call begins."""
+
+_SPACE = re.compile(r"\s*+")
+_GAP = re.compile(r"[\s,;]*+")
+
+
+class LiteralToolParser(ToolParser):
+    """Base of the dialects whose arguments are literals in brackets.
+
+    A dialect declares its tags, what a call begins with and, where it has one, its own quote.
+
+    Attributes:
+        call_head: a call up to its opening bracket, which is the group ``bracket``, with its ``name``. Where the call
+            has no brackets that group is empty.
+        unfinished_head: what may become :attr:`call_head`, up to the end of the text.
+        in_list: whether the calls may stand in ``[`` and ``]``.
+        private_quote: stands on both sides of a string, in which nothing is escaped.
+    """
+
+    call_head: ClassVar[re.Pattern[str]]
+    unfinished_head: ClassVar[re.Pattern[str]]
+    in_list: ClassVar[bool] = False
+    private_quote: ClassVar[str] = ""
+    payload_filler = _SPACE
+
+    @classmethod
+    def tags(cls) -> tuple[str, ...]:
+        return (*super().tags(), cls.private_quote) if cls.private_quote else super().tags()
+
+    # -- what begins --------------------------------------------------------------------------------------------------
+
+    def _begin_payload(self) -> None:
+        self._reader = LiteralReader((*self.close_tags, *self.open_tags), self.boundaries, self.private_quote)
+        self._in_call = False
+        self._any_call = False
+        self._in_list = self._list_ended = False
+
+    def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:
+        window = text[pos : pos + LONGEST_HEAD]
+        at = 0
+        if self.in_list and window[:1] == "[":
+            space = _SPACE.match(window, 1)
+            assert space is not None
+            at = space.end()
+        if self.call_head.match(window, at):
+            return True
+        waiting = not final and len(window) < LONGEST_HEAD and self.unfinished_head.match(window, at)
+        return None if waiting else False
+
+    # -- the walk -----------------------------------------------------------------------------------------------------
+
+    def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
+        reader = self._reader
+        reader.base_offset = self.base_offset
+        waiting = False
+        while not (waiting or self._payload_closed):
+            if self._in_call:
+                pos = reader.feed(text, pos, final)
+                waiting = not (reader.done or reader.stopped)
+                if waiting and final:
+                    reader.cut(text, pos)
+                    pos = len(text)
+                self._in_call = waiting
+                self._emit_delta(deltas, reader.take())
+                for finding in reader.findings:
+                    self._report_at(*finding)
+                reader.findings.clear()
+            else:
+                pos, waiting = self._between(text, deltas, final, pos)
+        return pos
+
+    def _between(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> tuple[int, bool]:
+        """Go on where no call is open; return where that stopped and whether more text must come."""
+        gap = (_GAP if self._any_call else _SPACE).match(text, pos)
+        assert gap is not None
+        if gap.end() > pos:
+            self._held.append(gap.group())
+        pos = gap.end()
+        if pos == len(text):
+            return pos, True
+        if self.in_list:
+            if text[pos] == "[" and not (self._any_call or self._in_list):
+                self._in_list = True
+                return pos + 1, False
+            if text[pos] == "]" and self._in_list:
+                return self._end_list(pos), False
+        if text.startswith(self.close_tags, pos):
+            self._end_calls(pos)
+            return pos, False
+        window = text[pos : pos + LONGEST_HEAD]
+        head = None if self._list_ended else self.call_head.match(window)
+        if head is not None:
+            self._begin(head, deltas, pos)
+            return pos + head.end(), False
+        if any(tag.startswith(window) for tag in self.close_tags):
+            return pos, True
+        if not self._list_ended and len(window) < LONGEST_HEAD and self.unfinished_head.match(window):
+            if final:
+                self._report("call-without-name", pos, f"the function's name is not complete: {window!r}")
+            return pos, True
+        self._end_calls(pos)
+        return pos, False
+
+    def _end_list(self, pos: int) -> int:
+        self._held.clear()
+        self._in_list = False
+        self._list_ended = True
+        self._payload_closed = not self._tagged  # else its close tag must come
+        return pos + 1
+
+    def _end_calls(self, pos: int) -> None:
+        """No call follows at ``pos``."""
+        self._payload_closed = True
+        if self._in_list:
+            self._report("close-tag-missing", pos, "']' expected after the last call")
+
+    def _begin(self, head: re.Match[str], deltas: list[DeltaToolCall], pos: int) -> None:
+        """A call's head stands at ``pos``."""
+        self._held.clear()
+        self._any_call = True
+        name, bracket = head["name"], head["bracket"]
+        self._begin_call(name, deltas, pos)
+        if not bracket:
+            self._emit_delta(deltas, "{}")
+            return
+        self._in_call = True
+        closer = ")" if bracket == "(" else "}"
+        self._reader.begin(self.request.parameters_of(name), DICT if self.private_quote else CALL, closer)

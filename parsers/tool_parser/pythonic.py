@@ -1,0 +1,75 @@
+"""Llama 4, Llama 3.2 and ToolACE: a Python list of calls, in tags or without; base of the other pythonic dialects."""
+
+from __future__ import annotations
+
+import re
+
+from ..messages import DeltaToolCall
+from .literal_tool_parser import LONGEST_HEAD, LiteralToolParser
+from .tool_parser import ToolParserManager
+
+_NAME = r"[^\W\d][\w.\-]{0,255}"
+# what a list of calls begins with, where no tag says that it is one: no link, no list of values, no index
+_BARE_LIST = re.compile(
+    rf"\[\s{{0,64}}(?P<name>{_NAME})\(\s{{0,64}}(?:[^\W\d][\w\-]{{0,127}}\s?=(?!=)|\*\*\s?\{{|\)\s{{0,64}}(?:,|\](?!\()))"
+)
+_UNFINISHED_LIST = re.compile(
+    rf"\[\s{{0,64}}(?:{_NAME})?"
+    rf"(?:(?<=[\w.\-])\(\s{{0,64}}(?:[^\W\d][\w\-]{{0,127}}\s?=?|\*{{0,2}}\s?|\)\s{{0,64}}\]?))?\Z"
+)
+
+
+class PythonicToolParser(LiteralToolParser):
+    """Base of the dialects that write calls in Python's syntax, ``name(key=value, ...)``, in a list or line by line.
+
+    Values are Python or JSON literals. Tuples and sets become arrays. An argument without a name gets the name that the
+    schema declares at its place, and where there is none its place as a name.
+    """
+
+    call_head = re.compile(rf"(?P<name>{_NAME})\s{{0,32}}(?P<bracket>\()")
+    unfinished_head = re.compile(rf"(?:{_NAME}\s{{0,32}})?\Z")
+    in_list = True
+
+    def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
+        """A list counts anywhere, but only if it begins with a call of keyword arguments or of none.
+
+        Where the request's tools are known the first call has to name one of them: code in an answer must stay text.
+        """
+        window = text[pos : pos + LONGEST_HEAD]
+        ended = final or len(window) == LONGEST_HEAD
+        if not ended and _UNFINISHED_LIST.match(window):
+            return None
+        begins = _BARE_LIST.match(window)
+        return begins is not None and (self._allowed_names is None or begins["name"] in self._allowed_names)
+
+    def _consume_close_tag(self, text: str, final: bool, pos: int) -> int:
+        if self._tagged:
+            return super()._consume_close_tag(text, final, pos)
+        # a list without its tag ends with its bracket; only what touches it can be the other tag
+        for tag in self.close_tags:
+            if text.startswith(tag, pos):
+                self.block_closed = True
+                return pos + len(tag)
+        if not final and any(tag.startswith(text[pos : pos + len(tag)]) for tag in self.close_tags):
+            return pos
+        self.returned_text = "".join(self._held)
+        self._held.clear()
+        self.block_closed = True
+        return pos
+
+
+@ToolParserManager.register_module("pythonic", "llama4_pythonic")
+class Llama4PythonicToolParser(PythonicToolParser):
+    """``[name(key=value, ...), ...]``, which ``<|python_start|>`` and ``<|python_end|>`` may enclose."""
+
+    description = "a Python list of calls, in <|python_start|> or bare: Llama 4, Llama 3.2 1B and 3B, ToolACE"
+    bare_openers = ("[",)
+    tag_optional = True
+
+    @classmethod
+    def get_tool_open_tag(cls) -> str:
+        return "<|python_start|>"
+
+    @classmethod
+    def get_tool_close_tag(cls) -> str:
+        return "<|python_end|>"
