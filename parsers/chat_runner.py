@@ -42,6 +42,7 @@ class ChatStreamChunk:
         delta: the visible piece; empty where a chunk has transport data but nothing to show.
         tool_calls_emitted: whether this delta carries a tool call.
         token_ids: ids of the whole engine chunk, on its last delta only; like ``logprobs`` and ``finish_reason``.
+        choice: which of several responses it belongs to; ``None`` where there is only one.
     """
 
     chunk: int
@@ -50,6 +51,7 @@ class ChatStreamChunk:
     token_ids: list[int] | None = None
     logprobs: Any = None
     finish_reason: str | None = None
+    choice: str | None = None
 
 
 @dataclass(slots=True)
@@ -69,6 +71,7 @@ class ChatResult:
     usage: Usage
     diagnostics: list[Diagnostic]
     logprobs: list[Any] = field(default_factory=list)
+    choice: str | None = None
 
 
 class ChatRunner:
@@ -76,12 +79,14 @@ class ChatRunner:
 
     Args:
         parser: a fresh parser; it is used up by the run.
+        choice: names the response among several; it is on everything that comes out.
 
     The counters are readable while a stream runs: ``chunks``, ``finish_reason``, ``usage``.
     """
 
-    def __init__(self, parser: ResponseParser) -> None:
+    def __init__(self, parser: ResponseParser, *, choice: str | None = None) -> None:
         self.parser = parser
+        self.choice = choice
         self.chunks = 0
         self.finish_reason: str | None = None
         self._tool_calls_emitted = False
@@ -108,12 +113,12 @@ class ChatRunner:
         chunks = []
         for delta, emitted in self.parser.stream_chunk(output.text, output.token_ids, final):
             self._tool_calls_emitted = self._tool_calls_emitted or emitted
-            chunks.append(ChatStreamChunk(number, delta, emitted))
+            chunks.append(ChatStreamChunk(number, delta, emitted, choice=self.choice))
         if output.finish_reason is not None:
             self.finish_reason = self._client_finish_reason(output.finish_reason)
         if output.token_ids or output.logprobs is not None or output.finish_reason is not None:
             if not chunks:
-                chunks.append(ChatStreamChunk(number, DeltaMessage()))
+                chunks.append(ChatStreamChunk(number, DeltaMessage(), choice=self.choice))
             last = chunks[-1]
             last.token_ids = output.token_ids or None
             last.logprobs = output.logprobs
@@ -184,7 +189,9 @@ class ChatRunner:
         return chunks
 
     def _result(self, builder: MessageBuilder, logprobs: list[Any]) -> ChatResult:
-        return ChatResult(builder.build(), self.finish_reason, self.usage, self.parser.diagnostics, logprobs)
+        return ChatResult(
+            builder.build(), self.finish_reason, self.usage, self.parser.diagnostics, logprobs, self.choice
+        )
 
     def _client_finish_reason(self, reason: str) -> str:
         if reason == "stop" and self._tool_calls_emitted and self.parser.request.tool_choice != "none":

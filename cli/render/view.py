@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from unspool.parsers import ChatResult, ChatRunner, EngineOutput
 
@@ -13,6 +13,9 @@ from .channel import Channel, ChannelCalls, ChannelText
 from .deltas import DeltaRecords, DeltaWriter
 from .json_bytes import encode
 from .records import message_record
+
+if TYPE_CHECKING:
+    from .api import Api
 
 View = Callable[[ChatRunner, Iterable[EngineOutput], str | None], None]
 """Takes a fresh runner, the engine's chunks, and the input's name where there are several."""
@@ -54,6 +57,26 @@ def make_view(
     from .message_blocks import write_blocks
 
     return partial(_collect, partial(write_blocks, output, painter))
+
+
+def make_api_view(
+    output: Output, *, mode: Literal["chunk", "final"], as_sse: bool, api: Api, **adapter_options: Any
+) -> View:
+    """Choose the writer of an API's shapes.
+
+    Args:
+        output: where to.
+        mode: event by event, or one object at the end.
+        as_sse: frame the events.
+        api: whose shapes.
+        adapter_options: see :func:`.api.adapter_factory`.
+    """
+    from .api import ApiEvents, adapter_factory, write_object
+
+    new_adapter = adapter_factory(api, **adapter_options)
+    if mode == "chunk":
+        return partial(_stream, lambda source: ApiEvents(output, new_adapter(), as_sse=as_sse))
+    return partial(write_object, output, new_adapter)
 
 
 def _stream(
