@@ -8,7 +8,7 @@ import typer
 
 from unspool import __version__
 
-from .commands import parsers, replay
+from .commands import check, parsers, replay
 from .exits import EPILOG
 
 app = typer.Typer(
@@ -19,6 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("replay", epilog=EPILOG)(replay.replay)
+app.command("check", epilog=EPILOG)(check.check)
 app.add_typer(parsers.app, name="parsers")
 
 

@@ -28,6 +28,11 @@ def warn(message: str) -> None:
     say(f"unspool: warning: {message}")
 
 
+def note(message: str) -> None:
+    """Say what was found out, to those who asked for it."""
+    say(f"unspool: {message}")
+
+
 @contextmanager
 def plain_warnings() -> Iterator[None]:
     """Show Python warnings as one plain line each, the same one only once."""

@@ -1,40 +1,67 @@
 """Replays inputs one after the other and remembers what the exit code has to tell of them.
 
-Owns the life of one input: a fresh parser, its chunks, its diagnostics, and that a bad input doesn't stop the others.
+Owns the life of one input and of the responses in it: a fresh parser each, its chunks, its diagnostics, and that a bad
+input doesn't stop the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 
-from unspool.parsers import ChatRunner, EngineOutput, ResponseParser
+from unspool.parsers import ChatRunner, Diagnostic, EngineOutput, ResponseParser
 
 from .console import error, say
 from .exits import ExitCode
+from .interleaving import Interleaver
 from .options import spoken_name
 from .output import Output
 from .render.view import View
+from .transcript import Part, Response
 
 Reader = Callable[[Path, ResponseParser, Callable[[str], None]], Iterable[EngineOutput]]
-"""Takes an input, the parser that its text goes to, and where to report a line that can't be read."""
+"""Takes an input of one response, the parser that its text goes to, and where to report a line that can't be read."""
+
+
+class ResponseReader(Protocol):
+    """Reads inputs of any number of responses; both methods raise ``ValueError`` where that doesn't work."""
+
+    def open(self, path: Path, report: Callable[[str], None]) -> Iterator[Part]:
+        """Yield the chunks of all responses; ``report`` is called with each line that can't be read."""
+
+    def prepare(
+        self, response: Response, parser: ResponseParser, outputs: Iterator[EngineOutput]
+    ) -> Iterator[EngineOutput]:
+        """Turn the chunks of one response, as they were read, into those that the parser gets."""
 
 
 class Session:
     """One run of the command over its inputs.
 
     Args:
-        read: yields an input's chunks; raises ``ValueError`` where it can't be read.
+        reader: reads the inputs.
         new_parser: makes the parser of one response.
         view: writes one response.
         output: where ``view`` writes to.
+        take_turns: whether ``view`` can write several responses at the same time.
     """
 
-    def __init__(self, read: Reader, new_parser: Callable[[], ResponseParser], view: View, output: Output) -> None:
-        self._read = read
+    def __init__(
+        self,
+        reader: ResponseReader,
+        new_parser: Callable[[], ResponseParser],
+        view: View,
+        output: Output,
+        *,
+        take_turns: bool = True,
+    ) -> None:
+        self._reader = reader
         self._new_parser = new_parser
         self._view = view
         self._output = output
+        self._take_turns = take_turns
         self._unreadable = False
         self._found = False
 
@@ -50,20 +77,49 @@ class Session:
         return ExitCode.FOUND if strict and self._found else ExitCode.OK
 
     def _replay(self, path: Path, source: str | None) -> None:
-        parser = self._new_parser()
+        run = partial(self._run, path, source)
+        bad_lines: list[str] = []
         try:
-            self._view(ChatRunner(parser), self._chunks(path, parser), source)
+            responses = Interleaver(self._parts(path, bad_lines), run, take_turns=self._take_turns).run()
+            if not responses and not bad_lines:
+                run(Response(), iter(()))  # an empty input is an empty response
         except _UnreadableError as problem:
             self._report(str(problem))
-        self._output.flush()
-        for diagnostic in parser.diagnostics:
-            self._found = True
-            say(f"{spoken_name(path)}: offset {diagnostic.offset}: {diagnostic.code}: {diagnostic.message}")
 
-    def _chunks(self, path: Path, parser: ResponseParser) -> Iterator[EngineOutput]:
-        """The input's chunks; what came of one is flushed before the next one is waited for."""
+    def _run(self, path: Path, source: str | None, response: Response, parts: Iterator[Part]) -> None:
+        """Run one response and write it."""
+        parser = self._new_parser()
         try:
-            for chunk in self._read(path, parser, self._report):
+            self._view(ChatRunner(parser, choice=response.label), self._chunks(response, parser, parts), source)
+        finally:
+            self._output.flush()
+            name = spoken_name(path) + ("" if response.label is None else f" [{response.label}]")
+            for diagnostic in parser.diagnostics:
+                self._found = True
+                say(f"{name}: offset {diagnostic.offset}: {diagnostic.code}: {diagnostic.message}")
+
+    def _parts(self, path: Path, bad_lines: list[str]) -> Iterator[Part]:
+        def report(message: str) -> None:
+            bad_lines[:] = [message]
+            self._report(message)
+
+        try:
+            yield from self._reader.open(path, report)
+        except ValueError as problem:
+            raise _UnreadableError(str(problem)) from problem
+
+    def _chunks(self, response: Response, parser: ResponseParser, parts: Iterator[Part]) -> Iterator[EngineOutput]:
+        """The response's chunks; what came of one is flushed before the next one is waited for."""
+
+        def outputs() -> Iterator[EngineOutput]:
+            for part in parts:
+                if part.difference is not None:
+                    found = part.difference
+                    parser.diagnostics.append(Diagnostic("text-differs-from-ids", found.offset, found.message))
+                yield part.output
+
+        try:
+            for chunk in self._reader.prepare(response, parser, outputs()):
                 yield chunk
                 self._output.flush()
         except ValueError as problem:

@@ -6,20 +6,21 @@ Owns that a mistake in them ends the command before any input is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import plugins
-from .console import warn
+from .console import note, warn
 from .exits import fail
 from .options import spoken_name
 
 if TYPE_CHECKING:
     from unspool.parsers import ChatRequest, EngineOutput, ResponseParser, TextTokenizer
 
-    from .session import Reader
-    from .transcript import ChunkSpec
+    from .saved_stream import SavedStream
+    from .transcript import ChunkSpec, Part, Response
 
 
 def parser_factory(
@@ -30,7 +31,7 @@ def parser_factory(
     response_parser: str,
     tokenizer: TextTokenizer | None,
     token_boundaries: bool,
-) -> Callable[[], ResponseParser]:
+) -> partial[ResponseParser]:
     """Make what makes the parser of each input; names and options that don't work end the command here."""
     from unspool.parsers import (
         Boundaries,
@@ -60,24 +61,68 @@ def parser_factory(
         new_parser()
     except (LookupError, ValueError) as problem:
         fail(str(problem))
+    except Exception as problem:  # a plug-in's own
+        fail(f"the parser can't be made: {type(problem).__name__}: {problem}")
     return new_parser
 
 
-def reader(input_format: str, spec: ChunkSpec | None, folder: Path | None, tokenizer: TextTokenizer | None) -> Reader:
-    """Make what opens an input and drops the end of the model's turn from it."""
-    from .transcript import drop_end_of_turn, end_tokens, open_transcript
+@dataclass(frozen=True)
+class Opener:
+    """Opens inputs of any number of responses, and drops the end of the model's turn from each.
 
-    ends = end_tokens(folder, tokenizer)
+    Attributes:
+        input_format: what the inputs are.
+        spec: how to cut.
+        folder: the tokenizer's, whose files say what ends a turn.
+        tokenizer: decodes ids and cuts at tokens.
+        choice: which responses are wanted.
+        verbose: say what was found out about an input.
+        saved: where the chunks that are replayed are kept.
+    """
 
-    def read(path: Path, parser: ResponseParser, report: Callable[[str], None]) -> Iterator[EngineOutput]:
-        chunks = open_transcript(
+    input_format: str
+    spec: ChunkSpec | None
+    folder: Path | None
+    tokenizer: TextTokenizer | None
+    choice: str | None = None
+    verbose: bool = False
+    saved: SavedStream | None = None
+
+    @cached_property
+    def _ends(self) -> frozenset[str]:
+        from .transcript import end_tokens
+
+        return end_tokens(self.folder, self.tokenizer)
+
+    @property
+    def _is_exact(self) -> bool:
+        # Dropping the end of the turn holds back what may become it, which moves cuts: exact ones are made after it.
+        return self.spec is not None and self.spec.kind == "at"
+
+    def open(self, path: Path, report: Callable[[str], None]) -> Iterator[Part]:
+        """Yield the chunks of all responses."""
+        from .transcript import open_responses
+
+        return open_responses(
             path,
-            input_format=input_format,
-            chunk=spec,
-            tokenizer=tokenizer,
+            input_format=self.input_format,
+            chunk=None if self._is_exact else self.spec,
+            tokenizer=self.tokenizer,
+            choice=self.choice,
             on_warning=warn,
             on_bad_line=lambda bad: report(f"{spoken_name(path)}:{bad.line_number}: {bad.reason}"),
+            on_note=note if self.verbose else lambda _: None,
         )
-        return drop_end_of_turn(chunks, ends, keep=parser.end_tokens)
 
-    return read
+    def prepare(
+        self, response: Response, parser: ResponseParser, outputs: Iterator[EngineOutput]
+    ) -> Iterator[EngineOutput]:
+        """Cut recorded chunks anew where asked for, keep them, and drop the end of the turn."""
+        from .transcript import drop_end_of_turn, recut
+
+        if self.spec is not None and response.recorded and not self._is_exact:
+            outputs = recut(outputs, self.spec, self.tokenizer)
+        if self.saved is not None:
+            outputs = self.saved.keep(response, outputs)
+        outputs = drop_end_of_turn(outputs, self._ends, keep=parser.end_tokens)
+        return recut(outputs, self.spec, self.tokenizer) if self.spec is not None and self._is_exact else outputs

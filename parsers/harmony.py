@@ -14,7 +14,7 @@ from typing import Any
 
 from .harmony_body import JsonBody
 from .harmony_header import LIMIT, Header, function_name, may_be_header, read_beginning, read_header, says_something
-from .harmony_tokens import CHANNEL, CONSTRAIN, ENDS, MESSAGE, START, TOKENS, SpecialTokenReader
+from .harmony_tokens import CALL, CHANNEL, CONSTRAIN, END, ENDS, MESSAGE, RETURN, START, TOKENS, SpecialTokenReader
 from .markers import Boundaries
 from .messages import DeltaMessage, DeltaToolCall
 from .reasoning_parser import ReasoningParser
@@ -22,6 +22,7 @@ from .request import ChatRequest
 from .response_parser import Deltas, ResponseParser, ResponseParserManager
 from .tool_parser import ToolParser
 from .tool_parser.tool_parser import CallIdFactory
+from .tool_parser.writing import FunctionCalls, json_text
 
 # What a body is; the values are the kinds of a span.
 CONTENT, REASONING, TOOL, DROPPED = "content", "reasoning", "call", "dropped"
@@ -88,6 +89,17 @@ class HarmonyResponseParser(ResponseParser):
     def reasoning_tokens(self) -> int | None:
         """Tokens of the bodies on the analysis channel, calls there included (R18); ``None`` without ids."""
         return self._reasoning_tokens if self._reader.by_ids else None
+
+    def write_response(self, reasoning: str = "", content: str = "", calls: FunctionCalls = ()) -> str:
+        """Write a response as gpt-oss does; see the base class."""
+        messages = [f"{CHANNEL}analysis{MESSAGE}{reasoning}{END}"] if reasoning else []
+        if content:
+            channel, end = ("commentary", END) if calls else ("final", RETURN)
+            messages.append(f"{CHANNEL}{channel}{MESSAGE}{content}{end}")
+        for name, arguments in calls:
+            header = f"{CHANNEL}commentary to=functions.{name} {CONSTRAIN}json{MESSAGE}"
+            messages.append(f"{header}{json_text(dict(arguments))}{CALL}")
+        return f"{START}assistant".join(messages)
 
     def stream_chunk(self, delta_text: str, delta_token_ids: Sequence[int] = (), final: bool = False) -> Deltas:
         """Take the next piece of the response; see the base class."""

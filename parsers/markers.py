@@ -190,8 +190,8 @@ def marker_scanner(markers: tuple[str, ...], boundaries: Boundaries = _CHARACTER
 def _pattern(markers: tuple[str, ...], boundaries: Boundaries | None) -> str:
     """One alternative per first character, each of which starts with that literal: `re` then skips at C speed.
 
-    Without ``boundaries`` there are no tails. Markers that begin another marker come last, after the tails: `<a>` at the
-    end of a chunk may still become `<a>b`.
+    Without ``boundaries`` there are no tails. Markers that begin another marker come last, after the tails: `<a>` at
+    the end of a chunk may still become `<a>b`.
     """
     branches = []
     for start in dict.fromkeys(marker[0] for marker in markers):

@@ -23,6 +23,7 @@ from .token_count import ReasoningTokenCounter
 from .tokenization import as_text_tokenizer
 from .tool_parser import ToolParser, ToolParserManager
 from .tool_parser.tool_parser import CallIdFactory
+from .tool_parser.writing import FunctionCalls
 
 Deltas = list[tuple[DeltaMessage, bool]]
 
@@ -111,6 +112,16 @@ class ResponseParser(ABC):
         for delta, _ in self.stream_chunk(text, token_ids or (), True):
             builder.add(delta)
         return builder.build()
+
+    def write_response(self, reasoning: str = "", content: str = "", calls: FunctionCalls = ()) -> str:
+        """Write a response as a model of this format does: for documentation, benchmarks and tests.
+
+        The parser itself stays as fresh as it was.
+
+        Raises:
+            NotImplementedError: the format has no such part, or doesn't say how it is written.
+        """
+        raise NotImplementedError(f"{type(self).__qualname__}.write_response")
 
     def _report(self, code: str, offset: int, message: str) -> None:
         self.diagnostics.append(Diagnostic(code, offset, message))
@@ -246,6 +257,17 @@ class BaseResponseParser(ResponseParser):
     @property
     def reasoning_tokens(self) -> int | None:
         return self._counter.count if self._counter is not None else None
+
+    def write_response(self, reasoning: str = "", content: str = "", calls: FunctionCalls = ()) -> str:
+        written = ""
+        if self.reasoning is not None and self.reasoning.separates and (reasoning or self._opened_by_prompt):
+            open_tag = "" if self._opened_by_prompt else self.reasoning.get_reasoning_open_tag()
+            written = f"{open_tag}{reasoning}{self.reasoning.get_reasoning_close_tag()}"
+        elif reasoning:
+            raise NotImplementedError("no parser that tells reasoning from content")
+        if calls and self.tool is None:
+            raise NotImplementedError("no tool parser")
+        return written + content + (self.tool.write_calls(calls) if calls and self.tool is not None else "")
 
     def _stream(self, delta_text: str, token_ids: Sequence[int], final: bool) -> Deltas:
         if self._ended:
@@ -394,7 +416,7 @@ class BaseResponseParser(ResponseParser):
         if begins:
             self._open_block("", self._offset + start)
             if not tool.tag_optional:
-                self._report("open-tag-missing", self._offset + start, f"a call begins with {tag!r}, without its open tag")
+                self._report("open-tag-missing", self._offset + start, f"a call begins with {tag!r} and no open tag")
             return start, False
         self._release_separators(deltas, self._offset + start)
         self._emit_text(tag, self._offset + start, deltas)

@@ -12,123 +12,79 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from .. import plugins, tokenizer_option
+from ..api_options import AsServerSentEvents, Created, ModelName, ReasoningFieldName, ResponseId, api_choice
 from ..console import plain_warnings, say
-from ..options import PARSERS_PANEL, STDIN, Plugin, Tokenizer
+from ..options import (
+    READING_PANEL,
+    STDIN,
+    Choice,
+    ChunkEnds,
+    InputFormat,
+    Inputs,
+    Plugin,
+    ReasoningParserName,
+    RequestFile,
+    ResponseParserName,
+    TemplateKwarg,
+    Thinking,
+    Tokenizer,
+    ToolChoice,
+    ToolParserName,
+    ToolsFile,
+)
 from ..output import Output
 
 if TYPE_CHECKING:
     from ..transcript import ChunkSpec
 
 Mode = Literal["chunk", "final"]
-OutputForm = Literal["pretty", "jsonl", "json"]
+OutputForm = Literal["pretty", "jsonl", "json", "openai", "anthropic", "responses"]
 Channel = Literal["reasoning", "content", "tool-calls"]
 
-_REQUEST = "The request that led to the output"
-_READING = "Reading"
 _WRITING = "Writing"
 
 
 def replay(
-    inputs: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="INPUT", help="Transcripts; - is standard input, which is the default."),
-    ] = None,
-    reasoning_parser: Annotated[
-        str | None,
-        typer.Option(
-            "-r",
-            "--reasoning-parser",
-            metavar="NAME",
-            rich_help_panel=PARSERS_PANEL,
-            help="How reasoning is marked; without it nothing is reasoning. `unspool parsers list` shows the names.",
-        ),
-    ] = None,
-    tool_parser: Annotated[
-        str | None,
-        typer.Option(
-            "-t",
-            "--tool-parser",
-            metavar="NAME",
-            rich_help_panel=PARSERS_PANEL,
-            help="How tool calls are written; without it nothing is a call.",
-        ),
-    ] = None,
-    response_parser: Annotated[
-        str,
-        typer.Option("--response-parser", metavar="NAME", rich_help_panel=PARSERS_PANEL, help="What joins the two."),
-    ] = "default",
+    inputs: Inputs = None,
+    reasoning_parser: ReasoningParserName = None,
+    tool_parser: ToolParserName = None,
+    response_parser: ResponseParserName = "default",
     tokenizer: Tokenizer = None,
-    boundaries: Annotated[
-        Literal["characters", "tokens"],
-        typer.Option(
-            "--boundaries",
-            rich_help_panel=PARSERS_PANEL,
-            help="Where a chunk can end inside a tag: anywhere, or only where tokens of --tokenizer end, which emits "
-            "earlier, as a serving engine does.",
-        ),
-    ] = "characters",
+    boundaries: ChunkEnds = "characters",
     plugin: Plugin = None,
-    request_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--request",
-            metavar="FILE",
-            rich_help_panel=_REQUEST,
-            help="Request body: Chat Completions, Responses or Messages.",
-        ),
-    ] = None,
-    tools_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--tools",
-            metavar="FILE",
-            rich_help_panel=_REQUEST,
-            help="JSON list of tools, or a body that holds one. Calls of other tools are rejected.",
-        ),
-    ] = None,
-    tool_choice: Annotated[
-        str | None,
-        typer.Option(
-            "--tool-choice",
-            metavar="CHOICE",
-            rich_help_panel=_REQUEST,
-            help="auto, none, required or a function's name. With none, tool markup is plain text.",
-        ),
-    ] = None,
-    thinking: Annotated[
-        bool | None,
-        typer.Option(
-            "--thinking/--no-thinking",
-            rich_help_panel=_REQUEST,
-            help="Whether the prompt asked for reasoning; most reasoning parsers then start inside it.",
-        ),
-    ] = None,
-    template_kwarg: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--template-kwarg",
-            metavar="KEY=JSON",
-            rich_help_panel=_REQUEST,
-            help="One of the request's chat_template_kwargs. Repeatable; wins over --thinking.",
-        ),
-    ] = None,
-    input_format: Annotated[
-        Literal["auto", "text", "jsonl"],
-        typer.Option(
-            "-i", "--input-format", rich_help_panel=_READING, help="Raw text, or a token stream as JSON Lines."
-        ),
-    ] = "auto",
+    request_file: RequestFile = None,
+    tools_file: ToolsFile = None,
+    tool_choice: ToolChoice = None,
+    thinking: Thinking = None,
+    template_kwarg: TemplateKwarg = None,
+    input_format: InputFormat = "auto",
     chunk: Annotated[
         str | None,
         typer.Option(
             "--chunk",
             metavar="CUT",
-            rich_help_panel=_READING,
+            rich_help_panel=READING_PANEL,
             show_default=False,
-            help="How the text is cut: tokens, chars:N, lines, whole or random:SEED. By default a token stream keeps "
-            "its chunks, and text is cut into tokens with --tokenizer, else chars:4.",
+            help="How the text is cut: tokens, chars:N, lines, whole, random:SEED or at:PLACE,PLACE,... By default a "
+            "token stream keeps its chunks, and text is cut into tokens with --tokenizer, else chars:4.",
         ),
     ] = None,
+    choice: Choice = None,
+    save_stream: Annotated[
+        Path | None,
+        typer.Option(
+            "--save-stream",
+            metavar="FILE.jsonl",
+            rich_help_panel=READING_PANEL,
+            help="Write the chunks that are replayed to a file, as a token stream that replays to the same.",
+        ),
+    ] = None,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "-v", "--verbose", rich_help_panel=READING_PANEL, help="Say on stderr what the inputs are, and why."
+        ),
+    ] = False,
     mode: Annotated[
         Mode | None,
         typer.Option(
@@ -145,7 +101,8 @@ def replay(
             "--output",
             rich_help_panel=_WRITING,
             show_default="pretty on a terminal, else JSON",
-            help="For people; one JSON record a line; one JSON message an input, which means --mode final.",
+            help="For people; one JSON record a line; one JSON message an input, which means --mode final; or what "
+            "clients of Chat Completions, Messages or Responses read: events, or with --mode final one object.",
         ),
     ] = None,
     only: Annotated[
@@ -163,6 +120,11 @@ def replay(
     strict: Annotated[
         bool, typer.Option("--strict", rich_help_panel=_WRITING, help="Exit with 1 if there is any diagnostic.")
     ] = False,
+    sse: AsServerSentEvents = False,
+    reasoning_field: ReasoningFieldName = None,
+    model: ModelName = None,
+    response_id: ResponseId = None,
+    created: Created = None,
 ) -> None:
     """Replay raw model output and print its reasoning, content and tool calls.
 
@@ -170,15 +132,27 @@ def replay(
     """
     out = Output()
     mode, form = _mode_and_form(mode, output, only, out)
+    api = api_choice(
+        output,
+        mode,
+        sse=sse,
+        reasoning_field=reasoning_field,
+        model=model,
+        response_id=response_id,
+        created=created,
+    )
     spec = None if chunk is None else _chunk_spec(chunk)
     if boundaries == "tokens":
         _check_token_boundaries(tokenizer, spec)
     inputs = inputs or [STDIN]
+    if save_stream is not None:
+        _check_save_stream(save_stream, inputs)
 
-    from ..render.view import make_view
+    from ..render.view import make_api_view, make_view
     from ..request_options import build_request
+    from ..saved_stream import SavedStream
     from ..session import Session
-    from ..stages import parser_factory, reader
+    from ..stages import Opener, parser_factory
 
     with plain_warnings():
         plugins.load_files(plugin)
@@ -198,12 +172,24 @@ def replay(
             tokenizer=text_tokenizer,
             token_boundaries=boundaries == "tokens",
         )
-        read = reader(input_format, spec, tokenizer, text_tokenizer)
+        saved = None if save_stream is None else SavedStream(save_stream)
+        opener = Opener(input_format, spec, tokenizer, text_tokenizer, choice=choice, verbose=verbose, saved=saved)
 
         if STDIN in inputs and sys.stdin is not None and sys.stdin.isatty():
             say("unspool: reading standard input; end it with Ctrl-D")
-        session = Session(read, new_parser, make_view(out, mode=mode, form=form, only=only, color=color), out)
-        session.run(inputs)
+        if api is None:
+            view = make_view(out, mode=mode, form=form, only=only, color=color)
+        else:
+            view = make_api_view(out, mode=mode, as_sse=api.sse, **api.adapter)
+        # The text of one channel, and the events of an API, can't be mixed with those of another response; messages
+        # come in the order in which their responses began.
+        take_turns = api is None and (only == "tool-calls" or (only is None and mode == "chunk"))
+        session = Session(opener, new_parser, view, out, take_turns=take_turns)
+        try:
+            session.run(inputs)
+        finally:
+            if saved is not None:
+                saved.close()
     raise typer.Exit(session.exit_code(strict=strict))
 
 
@@ -231,6 +217,13 @@ def _chunk_spec(chunk: str) -> ChunkSpec:
         return ChunkSpec.parse(chunk)
     except ValueError as problem:
         raise typer.BadParameter(str(problem), param_hint="--chunk") from None
+
+
+def _check_save_stream(file: Path, inputs: list[Path]) -> None:
+    if len(inputs) > 1:
+        raise typer.BadParameter("one file keeps one input", param_hint="--save-stream")
+    if inputs[0] != STDIN and file.exists() and inputs[0].exists() and file.samefile(inputs[0]):
+        raise typer.BadParameter(f"{file} is the input itself", param_hint="--save-stream")
 
 
 def _check_token_boundaries(tokenizer: Path | None, spec: ChunkSpec | None) -> None:

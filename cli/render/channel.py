@@ -53,12 +53,14 @@ class ChannelCalls:
 
     def __init__(self, output: Output) -> None:
         self._output = output
+        self._choice: str | None = None
         self._call: ToolCall | None = None
         self._index = -1
         self._arguments: list[str] = []
 
     def delta(self, chunk: ChatStreamChunk) -> None:
         """Collect the pieces of a call; calls come one after the other, so whatever else comes ends it."""
+        self._choice = chunk.choice
         if chunk.delta.content or chunk.delta.reasoning_content:
             self._complete()
         for piece in chunk.delta.tool_calls or ():
@@ -77,6 +79,7 @@ class ChannelCalls:
         if self._call is None:
             return
         self._call.arguments = "".join(self._arguments)
-        self._output.data(encode(call_record(self._call)) + b"\n")
+        origin = {} if self._choice is None else {"choice": self._choice}
+        self._output.data(encode(origin | call_record(self._call)) + b"\n")
         self._call = None
         self._arguments = []

@@ -31,11 +31,13 @@ class DeltaLines:
         self._lengths = {"reasoning": 0, "content": 0}
         self._calls = 0
         self._source = source
+        self._choice: str | None = None
         self._end = "\n"
 
     def delta(self, chunk: ChatStreamChunk) -> None:
         """Write the lines of one delta; one that has nothing to show has none."""
         delta = chunk.delta
+        self._choice = chunk.choice
         if delta.reasoning_content:
             self._text(chunk.chunk, "reasoning", delta.reasoning_content, REASONING)
         if delta.content:
@@ -45,13 +47,14 @@ class DeltaLines:
 
     def end(self, runner: ChatRunner) -> None:
         """Write the summary line."""
+        self._choice = runner.choice
         self._title()
         parts = [count(runner.chunks, "chunk"), count(self._deltas, "delta")]
         parts += [f"{channel} {count(length, 'character')}" for channel, length in self._lengths.items() if length]
         if self._calls:
             parts.append(count(self._calls, "tool call"))
         parts += transport(runner.finish_reason, runner.usage)
-        self._output.text(self._painter.paint("-- " + ", ".join(parts), FAINT) + self._end)
+        self._output.text(self._label() + self._painter.paint("-- " + ", ".join(parts), FAINT) + self._end)
 
     def _text(self, number: int, channel: str, text: str, style: Style) -> None:
         self._lengths[channel] += len(text)
@@ -70,8 +73,13 @@ class DeltaLines:
     def _line(self, number: int, channel: str, text: str, style: Style) -> None:
         self._title()
         self._deltas += 1
-        label = self._painter.paint(f"{number:>5}", FAINT) + "  " + self._painter.paint(f"{channel:<9}", style)
+        label = self._label() + self._painter.paint(f"{number:>5}", FAINT)
+        label += "  " + self._painter.paint(f"{channel:<9}", style)
         self._output.text(f"{label}  {text}\n")
+
+    def _label(self) -> str:
+        """Which response a line belongs to: several can take turns."""
+        return "" if self._choice is None else self._painter.paint(f"[{escape_line(self._choice)}]", TITLE) + " "
 
     def _title(self) -> None:
         """Name the input before its first line; one that can't be opened gets no title."""

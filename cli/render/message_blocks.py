@@ -26,8 +26,9 @@ def write_blocks(output: Output, painter: Painter, result: ChatResult, source: s
     """The channels as titled blocks, in the order of the aggregated message: reasoning, content, calls."""
     message = result.message
     sections = []
-    if source is not None:
-        sections.append(painter.paint(f"== {escape_line(source)}", TITLE))
+    title = ", ".join(filter(None, (source, None if result.choice is None else f"choice {result.choice}")))
+    if title:
+        sections.append(painter.paint(f"== {escape_line(title)}", TITLE))
     if message.reasoning_content is not None:
         sections.append(_block(_title(painter, "Reasoning", REASONING), message.reasoning_content, painter))
     if message.content is not None:
@@ -39,7 +40,7 @@ def write_blocks(output: Output, painter: Painter, result: ChatResult, source: s
         facts.insert(0, "an empty message")
     if facts:
         sections.append(painter.paint("-- " + ", ".join(facts), FAINT))
-    output.text("\n\n".join(sections) + ("\n" if source is None else "\n\n"))
+    output.text("\n\n".join(sections) + ("\n\n" if title else "\n"))
 
 
 def _block(title: str, text: str, painter: Painter) -> str:

@@ -17,8 +17,7 @@ def delta_record(chunk: ChatStreamChunk, source: str | None = None) -> dict[str,
         chunk: the delta with its transport data.
         source: the input's name, where there are several.
     """
-    record: dict[str, Any] = {} if source is None else {"input": source}
-    record |= {
+    record = _origin(source, chunk.choice) | {
         "chunk": chunk.chunk,
         "delta": _delta(chunk.delta),
         "tool_calls_emitted": chunk.tool_calls_emitted,
@@ -32,8 +31,7 @@ def delta_record(chunk: ChatStreamChunk, source: str | None = None) -> dict[str,
 
 def message_record(result: ChatResult, source: str | None = None) -> dict[str, Any]:
     """The one object of final mode; every key is always there, so that a reader needs no defaults."""
-    record: dict[str, Any] = {} if source is None else {"input": source}
-    return record | {
+    return _origin(source, result.choice) | {
         "message": {
             "role": "assistant",
             "content": result.message.content,
@@ -52,6 +50,14 @@ def message_record(result: ChatResult, source: str | None = None) -> dict[str, A
 def call_record(call: ToolCall) -> dict[str, Any]:
     """A finished call; its arguments stay the text that the model wrote."""
     return {"id": call.id, "type": call.type, "function": {"name": call.name, "arguments": call.arguments}}
+
+
+def _origin(source: str | None, choice: str | None) -> dict[str, Any]:
+    """Where a record is from, as far as there are several inputs or several responses in one."""
+    record: dict[str, Any] = {} if source is None else {"input": source}
+    if choice is not None:
+        record["choice"] = choice
+    return record
 
 
 def _delta(delta: DeltaMessage) -> dict[str, Any]:

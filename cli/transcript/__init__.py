@@ -3,21 +3,26 @@
 Owns bytes, encodings, input formats, cutting and tokenizers. It knows no response grammar and writes nothing.
 """
 
-from .chunking import ChunkSpec
+from .chunking import ChunkSpec, recut
+from .dumps import Part, Response, to_record
 from .end_of_turn import drop_end_of_turn
-from .errors import TokenizerError, TranscriptError
-from .jsonl import BadLine
-from .reader import INPUT_FORMATS, open_transcript
+from .errors import BadLine, TokenizerError, TranscriptError
+from .reader import INPUT_FORMATS, open_responses, open_transcript
 from .tokenizer import end_tokens, load_tokenizer
 
 __all__ = [
     "INPUT_FORMATS",
     "BadLine",
     "ChunkSpec",
+    "Part",
+    "Response",
     "TokenizerError",
     "TranscriptError",
     "drop_end_of_turn",
     "end_tokens",
     "load_tokenizer",
+    "open_responses",
     "open_transcript",
+    "recut",
+    "to_record",
 ]

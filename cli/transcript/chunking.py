@@ -16,10 +16,10 @@ from unspool.parsers.tokenization import TextTokenizer
 
 from .token_cuts import cut_at_tokens, split_records
 
-Kind = Literal["tokens", "chars", "lines", "whole", "random"]
+Kind = Literal["tokens", "chars", "lines", "whole", "random", "at"]
 
 _LONGEST_RANDOM_CHUNK = 16
-_ALLOWED = "use tokens, chars:N, lines, whole or random:SEED"
+_ALLOWED = "use tokens, chars:N, lines, whole, random:SEED or at:PLACE,PLACE,..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +29,21 @@ class ChunkSpec:
     Attributes:
         kind: which way.
         number: characters a chunk for ``chars``, the seed for ``random``, else 0.
+        places: for ``at``: after how many characters each chunk ends, ascending; the rest is the last chunk. A place
+            that is repeated makes an empty chunk.
+        final: for ``at``: the end comes with the last chunk, as from an engine that sends its finish reason with text.
     """
 
     kind: Kind
     number: int = 0
+    places: tuple[int, ...] = ()
+    final: bool = False
 
     @classmethod
     def parse(cls, spec: str) -> ChunkSpec:
-        """Read what a user writes: ``tokens``, ``chars:N``, ``lines``, ``whole`` or ``random:SEED``.
+        """Read what a user writes: ``tokens``, ``chars:N``, ``lines``, ``whole``, ``random:SEED`` or ``at:3,17``.
+
+        ``at`` takes ``final`` as its last word.
 
         Raises:
             ValueError: it is none of them; the message says what is allowed.
@@ -49,13 +56,27 @@ class ChunkSpec:
                 return cls("chars", int(number))
             case "random" if number.removeprefix("-").isdecimal():
                 return cls("random", int(number))
+            case "at" if colon:
+                return cls._parse_places(spec, number.split(","))
             case "chars":
                 raise ValueError(f"'{spec}' needs a number of characters from 1, as in chars:4")
             case "random":
                 raise ValueError(f"'{spec}' needs a whole number as its seed, as in random:7")
         raise ValueError(f"unknown way of cutting '{spec}'; {_ALLOWED}")
 
+    @classmethod
+    def _parse_places(cls, spec: str, words: list[str]) -> ChunkSpec:
+        final = words[-1] == "final"
+        numbers = words[:-1] if final else words
+        if all(map(str.isdecimal, numbers)):
+            places = tuple(map(int, numbers))
+            if places == tuple(sorted(places)):
+                return cls("at", places=places, final=final)
+        raise ValueError(f"'{spec}' needs ascending numbers of characters, as in at:3,17 or at:3,17,final")
+
     def __str__(self) -> str:
+        if self.kind == "at":
+            return "at:" + ",".join([*map(str, self.places), *(["final"] if self.final else [])])
         return f"{self.kind}:{self.number}" if self.kind in ("chars", "random") else self.kind
 
 
@@ -122,7 +143,7 @@ def _recut_text(records: Iterable[EngineOutput], spec: ChunkSpec) -> Iterator[En
         seen_ids.clear()
     last = last or EngineOutput()
     last.token_ids += seen_ids
-    last.finish_reason = finish_reason
+    last.finish_reason = finish_reason or ("stop" if spec.final else None)
     if last.text or last.token_ids or last.finish_reason:
         yield last
 
@@ -136,6 +157,8 @@ def _cut(pieces: Iterable[str], spec: ChunkSpec) -> Iterator[str]:
             return _by_size(pieces, lambda: sizes.randint(1, _LONGEST_RANDOM_CHUNK))
         case "chars":
             return _by_size(pieces, lambda: spec.number)
+        case "at":
+            return _at_places(pieces, spec.places)
     return _whole(pieces)
 
 
@@ -155,6 +178,24 @@ def _by_size(pieces: Iterable[str], next_size: Callable[[], int]) -> Iterator[st
             wanted -= len(piece) - start
     if parts:
         yield "".join(parts)
+
+
+def _at_places(pieces: Iterable[str], places: tuple[int, ...]) -> Iterator[str]:
+    parts: list[str] = []
+    read = 0  # characters of the text so far
+    upcoming = iter(places)
+    place = next(upcoming, None)
+    for piece in pieces:
+        start = 0
+        while place is not None and place <= read + len(piece):
+            parts.append(piece[start : place - read])
+            yield "".join(parts)
+            parts.clear()
+            start = place - read
+            place = next(upcoming, None)
+        parts.append(piece[start:])
+        read += len(piece)
+    yield "".join(parts)
 
 
 def _by_line(pieces: Iterable[str]) -> Iterator[str]:

@@ -6,7 +6,11 @@ encodings nor formats.
 
 from __future__ import annotations
 
+import io
+import os
+import stat
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +34,13 @@ class ByteSource:
         # read1 returns what one system call gives: a pipe's bytes are seen when they come, not when a block is full.
         self._read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
         self._ahead = b""
+        self._lines: deque[bytes] = deque()  # whole lines that have arrived and are still to come out of `lines`
+        self._is_file = _is_file(stream)
+
+    @property
+    def line_ready(self) -> bool:
+        """Whether the next line is there without waiting for whoever writes the input."""
+        return bool(self._lines) or self._is_file
 
     def peek(self) -> bytes:
         """What was read ahead so far; it is still to come out of :meth:`blocks`."""
@@ -60,24 +71,36 @@ class ByteSource:
         while block := self._next_block():
             yield block
 
-    def lines(self) -> Iterator[bytes]:
-        r"""Yield lines without their ``\n``, each as soon as it is complete; the last one may lack it.
+    def lines(self, *, carriage_returns: bool = False) -> Iterator[bytes]:
+        r"""Yield lines without their ends, each as soon as it is complete; the last one may lack its end.
 
         Only ``\n`` ends a line: the other characters that Unicode calls line ends may stand inside JSON strings.
+
+        Args:
+            carriage_returns: ``\r\n`` and a lone ``\r`` end a line as well, as in server-sent events.
 
         Raises:
             TranscriptError: the stream can't be read.
         """
         parts: list[bytes] = []
+        after_return = False
         for block in self.blocks():
-            start = 0
-            while (end := block.find(b"\n", start)) >= 0:
-                parts.append(block[start:end])
-                yield b"".join(parts)
+            if carriage_returns:
+                if after_return and block.startswith(b"\n"):
+                    block = block[1:]
+                after_return = block.endswith(b"\r")
+                if b"\r" in block:
+                    block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            *whole, rest = block.split(b"\n")
+            if whole:
+                whole[0] = b"".join([*parts, whole[0]])
                 parts.clear()
-                start = end + 1
-            if start < len(block):
-                parts.append(block[start:])
+                self._lines.extend(whole)
+                while self._lines:
+                    yield self._lines.popleft()
+            if rest:
+                parts.append(rest)
+        self._is_file = False
         if parts:
             yield b"".join(parts)
 
@@ -108,3 +131,10 @@ def open_source(path: str | Path) -> Iterator[ByteSource]:
         raise TranscriptError(f"cannot read {path}: {reason}") from error
     with stream:
         yield ByteSource(stream, str(path))
+
+
+def _is_file(stream: BinaryIO) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError, AttributeError, io.UnsupportedOperation):
+        return False  # a stream in memory

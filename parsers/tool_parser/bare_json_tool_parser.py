@@ -34,14 +34,5 @@ class BareJsonToolParser(JsonToolParser):
         return False if begins is None and (final or len(head) == LONGEST_HEAD) else begins
 
     def _start(self, text: str, deltas: list[DeltaToolCall], pos: int) -> int:
-        prefix = self.bare_prefix.match(head)
-        names = None if after_call else self._allowed_names
-        begins = begins_call(head[prefix.end() :] if prefix else head, self.argument_spellings, names)
-        return False if begins is None and (final or len(head) == LONGEST_HEAD) else begins
-
-    def _start(self, text: str, deltas: list[DeltaToolCall], pos: int) -> int:
-        last = self.diagnostics[-1] if self.tag_optional and self.diagnostics else None
-        if last is not None and (last.code, last.offset) == ("open-tag-missing", self._block_offset):
-            self.diagnostics.pop()
         prefix = self.bare_prefix.match(text, pos)
         return pos if prefix is None else prefix.end()

@@ -6,6 +6,7 @@ import re
 
 from .section_tool_parser import Header, SectionToolParser
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls, json_text
 
 _SEPARATOR = "<｜tool▁sep｜>"
 _FENCED_HEADER = re.compile(rf"(?:\w*+\s*+{_SEPARATOR})?\s*+([^\s`<]++)\s*+(?:```\w*+)?\s*+")
@@ -65,6 +66,14 @@ class DeepSeekV3ToolParser(DeepSeekToolParser):
     @classmethod
     def tags(cls) -> tuple[str, ...]:
         return (*super().tags(), _SEPARATOR)
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        written = "\n".join(
+            f"{cls.call_open_tag}function{_SEPARATOR}{name}\n```json\n{json_text(dict(arguments))}\n```{cls.call_close_tag}"
+            for name, arguments in calls
+        )
+        return f"{cls.get_tool_open_tag()}{written}{cls.get_tool_close_tag()}"
 
     def _read_header(self, text: str, pos: int) -> Header | None:
         header = _FENCED_HEADER.fullmatch(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from json.encoder import encode_basestring as quote
+from typing import Any
 
 from ..json_schema import STRING_ONLY, argument_types, declares, is_json
 from ..markers import marker_scanner
@@ -11,6 +12,7 @@ from ..messages import DeltaToolCall
 from .argument_value import ArgumentValue
 from .json_value_scanner import JsonValueScanner
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls, bare_text, json_text
 from .xml_tool_parser import ARG_START, LOOKAHEAD, AfterArgStart, AfterFunction, XmlToolParser
 
 _INVOKE = re.compile(r"""<｜DSML｜invoke\s{1,32}name\s{0,8}=\s{0,8}(["'])([^"'<>\n]{0,256})\1\s{0,32}(/?)>""")
@@ -18,8 +20,15 @@ _PARAMETER = re.compile(
     r"""\s{0,32}name\s{0,8}=\s{0,8}(["'])(?P<name>[^"'<>\n]{1,256})\1"""
     r"""(?:\s{1,32}string\s{0,8}=\s{0,8}(["'])(?P<string>true|false)\3)?\s{0,32}>"""
 )
+_VALUE_CLOSE = "</｜DSML｜parameter>"
 _WHITE_SPACE = re.compile(r"\s*+")
 _WRAPPERS = ("arguments", "input")
+
+
+def _write_parameter(item: tuple[str, Any]) -> str:
+    name, value = item
+    is_string = json_text(isinstance(value, str))
+    return f'<｜DSML｜parameter name="{name}" string="{is_string}">{bare_text(value)}</｜DSML｜parameter>\n'
 
 
 class JsonValue(ArgumentValue):
@@ -52,7 +61,10 @@ class JsonValue(ArgumentValue):
         return quote(text)
 
     def cut(self) -> str | None:
-        return "" if self.passed_on else None
+        if not self.passed_on:
+            return None
+        rest = "".join(self._parts).strip()  # perhaps the beginning of the closing tag
+        return "" if _VALUE_CLOSE.startswith(rest) else self.end()
 
 
 class DsmlToolParser(XmlToolParser):
@@ -69,7 +81,7 @@ class DsmlToolParser(XmlToolParser):
 
     payload_openers = ("<｜DSML｜invoke",)
     bare_openers = ("<｜DSML｜invoke",)
-    arg_value_close_tag = "</｜DSML｜parameter>"
+    arg_value_close_tag = _VALUE_CLOSE
     several_functions = True
     block: str
 
@@ -102,6 +114,14 @@ class DsmlToolParser(XmlToolParser):
             "<｜DSML｜parameter",
             cls.arg_value_close_tag,
         )
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        written = "".join(
+            f'<｜DSML｜invoke name="{name}">\n{"".join(map(_write_parameter, arguments.items()))}</｜DSML｜invoke>\n'
+            for name, arguments in calls
+        )
+        return f"{cls.get_tool_open_tag()}\n{written}{cls.get_tool_close_tag()}"
 
     def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
         window = text[pos : pos + LOOKAHEAD]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from ..messages import DeltaToolCall
 from .literal_tool_parser import LiteralToolParser
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls, json_text
 
 _NAME = r"[\w.\-]{1,256}"
 
@@ -35,6 +37,20 @@ class Gemma4ToolParser(LiteralToolParser):
     @classmethod
     def get_tool_close_tag(cls) -> str:
         return "<tool_call|>"
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return "".join(f"<|tool_call>call:{name}{cls._write_value(dict(args))}<tool_call|>" for name, args in calls)
+
+    @classmethod
+    def _write_value(cls, value: Any) -> str:
+        if isinstance(value, str):
+            return f"{cls.private_quote}{value}{cls.private_quote}"
+        if isinstance(value, dict):
+            return "{" + ",".join(f"{key}:{cls._write_value(item)}" for key, item in value.items()) + "}"
+        if isinstance(value, list):
+            return "[" + ",".join(map(cls._write_value, value)) + "]"
+        return json_text(value)
 
     def _begin(self, head: re.Match[str], deltas: list[DeltaToolCall], pos: int) -> None:
         if head["call"] is None or head["bracket"] == "(":

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from ..json_schema import declares
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls, bare_text
 from .xml_tool_parser import LOOKAHEAD, AfterArgStart, AfterFunction, XmlToolParser
 
 _KEY = r"[\w.\-]{1,128}"
@@ -29,6 +31,7 @@ class Glm47ToolParser(XmlToolParser):
 
     description = "a name, then <arg_key> and <arg_value> pairs: GLM-4.7, GLM-5"
     arg_value_close_tag = "</arg_value>"
+    tag_margin: ClassVar[str] = ""  # what a model writes between tags
     value_followers = ("<arg_key>", "</tool_call>")
     value_breakers = {"<arg_key>": (), "</tool_call>": ("<tool_call>",)}  # noqa: RUF012
 
@@ -43,6 +46,17 @@ class Glm47ToolParser(XmlToolParser):
     @classmethod
     def tags(cls) -> tuple[str, ...]:
         return (*super().tags(), "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        written = []
+        for name, arguments in calls:
+            pairs = (
+                f"{cls.tag_margin}<arg_key>{key}</arg_key>{cls.tag_margin}<arg_value>{bare_text(value)}</arg_value>"
+                for key, value in arguments.items()
+            )
+            written.append(f"<tool_call>{name}{''.join(pairs)}{cls.tag_margin}</tool_call>")
+        return cls.tag_margin.join(written)
 
     def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:
         window = text[pos : pos + LOOKAHEAD]

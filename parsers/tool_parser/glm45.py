@@ -19,3 +19,4 @@ class Glm45ToolParser(Glm47ToolParser):
     """
 
     description = "a name, then <arg_key> and <arg_value> on lines of their own: GLM-4.5, GLM-4.6, Ring-2.6"
+    tag_margin = "\n"

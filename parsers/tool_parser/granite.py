@@ -6,6 +6,7 @@ import re
 
 from .json_tool_parser import JsonToolParser
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls
 
 
 @ToolParserManager.register_module("granite")
@@ -19,6 +20,10 @@ class GraniteToolParser(JsonToolParser):
     def get_tool_open_tag(cls) -> str:
         return cls.open_tags[0]
 
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return cls.get_tool_open_tag() + cls._array(calls)
+
 
 @ToolParserManager.register_module("granite-20b-fc")
 class Granite20bToolParser(JsonToolParser):
@@ -30,3 +35,7 @@ class Granite20bToolParser(JsonToolParser):
     @classmethod
     def get_tool_open_tag(cls) -> str:
         return "<function_call>"
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return " ".join(f"{cls.get_tool_open_tag()} {cls._envelope(*call)}" for call in calls)

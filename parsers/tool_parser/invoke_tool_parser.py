@@ -6,9 +6,11 @@ Owns the two tags. What encloses the calls is a dialect's business.
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from ..json_schema import declares
+from .writing import FunctionCalls, bare_text
 from .xml_tool_parser import LOOKAHEAD, AfterArgStart, AfterFunction, XmlToolParser
 
 # quoted either way or not at all
@@ -68,6 +70,18 @@ class InvokeToolParser(XmlToolParser):
     def tags(cls) -> tuple[str, ...]:
         own = (cls.invoke, cls.invoke_close, cls.parameter, cls.arg_value_close_tag)
         return (*super().tags(), *cls.enclosing_close_tags, *own)
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return "\n".join((cls.open_tags[0], *(cls._write_call(*call) for call in calls), cls.close_tags[0]))
+
+    @classmethod
+    def _write_call(cls, name: str, arguments: Mapping[str, Any], margin: str = "\n") -> str:
+        parameters = (
+            f'{cls.parameter} name="{key}">{bare_text(value)}{cls.arg_value_close_tag}{margin}'
+            for key, value in arguments.items()
+        )
+        return f'{cls.invoke} name="{name}">{margin}{"".join(parameters)}{cls.invoke_close}'
 
     def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
         """A call without its block is one only where its head is followed by what a call holds."""

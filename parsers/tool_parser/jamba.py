@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .json_tool_parser import JsonToolParser
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls
 
 
 @ToolParserManager.register_module("jamba")
@@ -19,3 +20,7 @@ class JambaToolParser(JsonToolParser):
     @classmethod
     def get_tool_close_tag(cls) -> str:
         return "</tool_calls>"
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return f"{cls.get_tool_open_tag()}{cls._array(calls)}{cls.get_tool_close_tag()}"

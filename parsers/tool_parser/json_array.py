@@ -8,6 +8,7 @@ from ..request import ChatRequest
 from .bare_json_tool_parser import BareJsonToolParser
 from .json_call_head import LONGEST_HEAD, begins_call
 from .tool_parser import CallIdFactory, ToolParserManager
+from .writing import FunctionCalls
 
 
 @ToolParserManager.register_module("json_array", "guided_json", "required_json")
@@ -40,6 +41,10 @@ class JsonArrayToolParser(BareJsonToolParser):
     @classmethod
     def get_tool_open_tag(cls) -> str:
         return "["
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return cls._array(calls)
 
     def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
         if self._required and not after_call:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from enum import Enum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..markers import marker_scanner
 from ..messages import DeltaToolCall
 from .json_value_scanner import JsonValueScanner
 from .tool_parser import ToolParser
+from .writing import FunctionCalls, json_text
 
 _GAP = re.compile(r"[\s,]*+")
 _WHITE_SPACE = re.compile(r"\s*+")
@@ -25,6 +27,7 @@ _LOOKAHEAD = 256  # characters that are held, at most, to see whether an envelop
 _JUNK = re.compile(r"[^\s,\"{}\[\]<]++|.", re.DOTALL)
 _ONLY_SEPARATORS = re.compile(r"[\s,;\[\]]*+")
 
+_OTHER_FIELDS = ("name", "type", "function", "id")
 _USUAL_SPELLINGS = ("arguments", "parameters")
 
 
@@ -69,6 +72,19 @@ class JsonToolParser(ToolParser):
     def argument_spellings(self) -> frozenset[str]:
         """Names under which the arguments may stand."""
         return frozenset((self.argument_field, *self.other_argument_fields, *_USUAL_SPELLINGS))
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        open_tag, close_tag = cls.get_tool_open_tag(), cls.get_tool_close_tag() or ""
+        return "\n".join(f"{open_tag}{cls._envelope(*call)}{close_tag}" for call in calls)
+
+    @classmethod
+    def _envelope(cls, name: str, arguments: Mapping[str, Any]) -> str:
+        return json_text({"name": name, cls.argument_field: dict(arguments)})
+
+    @classmethod
+    def _array(cls, calls: FunctionCalls) -> str:
+        return f"[{', '.join(cls._envelope(*call) for call in calls)}]"
 
     def _begin_payload(self) -> None:
         self._spellings = self.argument_spellings
@@ -219,6 +235,7 @@ class JsonToolParser(ToolParser):
         char = text[pos]
         if char == '"':
             self._parts.clear()
+            self._value_offset = self.base_offset + pos
             self._scanner.begin(char)
             self._state = KEY
             return pos
@@ -397,6 +414,10 @@ class JsonToolParser(ToolParser):
                 self._emit_arguments("".join(self._parts), deltas)
             elif self._substitute is None:
                 self._substitute = (self._key, "".join(self._parts), self._value_offset)
+        elif state is KEY:
+            key = "".join(self._parts)[1:]
+            if not any(name.startswith(key) for name in (*_OTHER_FIELDS, *self._spellings)):
+                self._report_at("text-dropped", self._value_offset, f"the key {key!r} is not complete and was dropped")
         if pos < len(text) and text[pos] == "\\":
             self._report("text-dropped", pos, f"{text[pos:]!r} at the end of the output is no complete escape")
         if state is not OUTSIDE:

@@ -93,7 +93,7 @@ class JsonValueScanner:
                     return pos
             elif self._scalar:
                 pos = _SCALAR.match(text, pos).end()  # type: ignore[union-attr]
-                self.done = final or pos < length
+                self.done = pos < length  # only what follows shows that a number or a word is whole
                 return pos
             elif not self._depth:  # at the value's own bracket
                 self._depth = 1

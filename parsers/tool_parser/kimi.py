@@ -50,6 +50,10 @@ class KimiK2ToolParser(SectionToolParser):
     def get_tool_close_tag(cls) -> str:
         return cls.close_tags[0]
 
+    @classmethod
+    def _write_header(cls, name: str, index: int) -> str:
+        return f"functions.{name}:{index}"
+
     def open_block(self, offset: int, tagged: bool = True) -> None:
         super().open_block(offset, tagged)
         self._doubtful: Header | None = None  # names no known function; the body may name it

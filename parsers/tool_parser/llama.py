@@ -6,6 +6,7 @@ import re
 
 from .bare_json_tool_parser import BareJsonToolParser
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls
 
 
 @ToolParserManager.register_module("llama3")
@@ -19,3 +20,7 @@ class LlamaToolParser(BareJsonToolParser):
     @classmethod
     def get_tool_open_tag(cls) -> str:
         return "<|python_tag|>"
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return cls.get_tool_open_tag() + "; ".join(cls._envelope(*call) for call in calls)

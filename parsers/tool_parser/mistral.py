@@ -10,6 +10,7 @@ from ..request import ChatRequest
 from .bare_json_tool_parser import BareJsonToolParser
 from .json_tool_parser import OUTSIDE
 from .tool_parser import CallIdFactory, ToolParserManager
+from .writing import FunctionCalls, json_text
 
 _TAG = "[TOOL_CALLS]"
 _LONGEST_HEADER = 512  # characters that are held, at most, to see whether a header begins
@@ -58,6 +59,10 @@ class MistralToolParser(BareJsonToolParser):
     @classmethod
     def tags(cls) -> tuple[str, ...]:
         return (*super().tags(), "[CALL_ID]", "[ARGS]")
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return "".join(f"{_TAG}{name}[ARGS]{json_text(dict(arguments))}" for name, arguments in calls)
 
     def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:
         if text[pos] == "[":  # which the filler would have taken, if it weren't the tag again

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .pythonic import PythonicToolParser
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls
 
 
 @ToolParserManager.register_module("olmo3")
@@ -26,3 +27,7 @@ class Olmo3ToolParser(PythonicToolParser):
     @classmethod
     def get_tool_close_tag(cls) -> str:
         return "</function_calls>"
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return f"{cls.get_tool_open_tag()}\n{cls._write_list(calls, chr(10))}\n{cls.get_tool_close_tag()}"

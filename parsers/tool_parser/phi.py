@@ -6,6 +6,7 @@ import re
 
 from .bare_json_tool_parser import BareJsonToolParser
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls
 
 
 @ToolParserManager.register_module("phi4_mini_json")
@@ -25,6 +26,10 @@ class Phi4MiniToolParser(BareJsonToolParser):
     @classmethod
     def get_tool_open_tag(cls) -> str:
         return "functools["
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return f"functools{cls._array(calls)}"
 
     def _begin_payload(self) -> None:
         super()._begin_payload()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..messages import DeltaToolCall
 from .literal_tool_parser import LONGEST_HEAD, LiteralToolParser
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls
 
 _NAME = r"[^\W\d][\w.\-]{0,255}"
 # what a list of calls begins with, where no tag says that it is one: no link, no list of values, no index
@@ -30,6 +30,16 @@ class PythonicToolParser(LiteralToolParser):
     unfinished_head = re.compile(rf"(?:{_NAME}\s{{0,32}})?\Z")
     in_list = True
 
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return f"{cls.get_tool_open_tag()}[{cls._write_list(calls, ', ')}]{cls.get_tool_close_tag() or ''}"
+
+    @classmethod
+    def _write_list(cls, calls: FunctionCalls, separator: str) -> str:
+        return separator.join(
+            f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})" for name, arguments in calls
+        )
+
     def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
         """A list counts anywhere, but only if it begins with a call of keyword arguments or of none.
 
@@ -41,21 +51,6 @@ class PythonicToolParser(LiteralToolParser):
             return None
         begins = _BARE_LIST.match(window)
         return begins is not None and (self._allowed_names is None or begins["name"] in self._allowed_names)
-
-    def _consume_close_tag(self, text: str, final: bool, pos: int) -> int:
-        if self._tagged:
-            return super()._consume_close_tag(text, final, pos)
-        # a list without its tag ends with its bracket; only what touches it can be the other tag
-        for tag in self.close_tags:
-            if text.startswith(tag, pos):
-                self.block_closed = True
-                return pos + len(tag)
-        if not final and any(tag.startswith(text[pos : pos + len(tag)]) for tag in self.close_tags):
-            return pos
-        self.returned_text = "".join(self._held)
-        self._held.clear()
-        self.block_closed = True
-        return pos
 
 
 @ToolParserManager.register_module("pythonic", "llama4_pythonic")
@@ -73,3 +68,7 @@ class Llama4PythonicToolParser(PythonicToolParser):
     @classmethod
     def get_tool_close_tag(cls) -> str:
         return "<|python_end|>"
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return f"[{cls._write_list(calls, ', ')}]"

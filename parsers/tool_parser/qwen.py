@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from .json_tool_parser import JsonToolParser
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls
 
 
 @ToolParserManager.register_module("qwen3", "qwen", "qwen2d5")
 class QwenToolParser(JsonToolParser):
-    """``<tool_call>\\n{"name": ..., "arguments": {...}}\\n</tool_call>``"""
+    """One envelope a block: ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``, usually with newlines."""
 
     description = "JSON in <tool_call> tags: Qwen2.5, Qwen3, QwQ, Hermes 2 and 3"
 
@@ -19,3 +20,7 @@ class QwenToolParser(JsonToolParser):
     @classmethod
     def get_tool_close_tag(cls) -> str:
         return "</tool_call>"
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return "\n".join(f"<tool_call>\n{cls._envelope(*call)}\n</tool_call>" for call in calls)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from ..json_schema import declares
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls, bare_text
 from .xml_tool_parser import LOOKAHEAD, AfterArgStart, AfterFunction, XmlToolParser
 
 _FUNCTION = re.compile(r"<function=([^<>\n]{0,256})(>|(?=[<\n]))")
@@ -35,6 +37,7 @@ class FunctionTagsToolParser(XmlToolParser):
     arg_value_close_tag = "</parameter>"
     template_newlines = True
     several_functions = True
+    value_margin: ClassVar[str] = "\n"  # what a model writes on each side of a value
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -56,6 +59,17 @@ class FunctionTagsToolParser(XmlToolParser):
     @classmethod
     def tags(cls) -> tuple[str, ...]:
         return (*super().tags(), "<function=", "</function>", "<parameter=", "</parameter>")
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        written = []
+        for name, arguments in calls:
+            parameters = "".join(
+                f"<parameter={key}>{cls.value_margin}{bare_text(value)}{cls.value_margin}</parameter>\n"
+                for key, value in arguments.items()
+            )
+            written.append(f"{cls.open_tags[0]}\n<function={name}>\n{parameters}</function>\n{cls.close_tags[0]}")
+        return "\n".join(written)
 
     def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
         window = text[pos : pos + LOOKAHEAD]

@@ -16,6 +16,7 @@ from ..markers import marker_scanner
 from ..messages import DeltaToolCall
 from .json_value_scanner import JsonValueScanner
 from .tool_parser import ToolParser
+from .writing import FunctionCalls, json_text
 
 LOOKAHEAD = 512
 """Characters that are held, at most, to read a header or to see whether a call follows."""
@@ -66,6 +67,19 @@ class SectionToolParser(ToolParser):
     @classmethod
     def tags(cls) -> tuple[str, ...]:
         return (*super().tags(), cls.call_open_tag, cls.argument_tag, cls.call_close_tag)
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        bodies = (
+            f"{cls.call_open_tag}{cls._write_header(name, index)}{cls.argument_tag}{json_text(dict(arguments))}"
+            for index, (name, arguments) in enumerate(calls)
+        )
+        written = "".join(f"{body}{cls.call_close_tag}" for body in bodies)
+        return f"{cls.get_tool_open_tag()}{written}{cls.get_tool_close_tag() or ''}"
+
+    @classmethod
+    def _write_header(cls, name: str, index: int) -> str:
+        return name
 
     @abstractmethod
     def _read_header(self, text: str, pos: int) -> Header | None:

@@ -13,3 +13,4 @@ class SeedOssToolParser(FunctionTagsToolParser):
     description = "tags <function=..> and <parameter=..> in <seed:tool_call>: Seed-OSS"
     open_tags = ("<seed:tool_call>",)
     close_tags = ("</seed:tool_call>",)
+    value_margin = ""

@@ -7,6 +7,7 @@ import re
 from ..messages import DeltaToolCall
 from .invoke_tool_parser import InvokeToolParser
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls
 from .xml_tool_parser import LOOKAHEAD, AfterFunction
 
 _CALL_OPEN = "<｜tool_call_begin｜>"
@@ -43,6 +44,13 @@ class Step3ToolParser(InvokeToolParser):
     @classmethod
     def tags(cls) -> tuple[str, ...]:
         return (*super().tags(), _CALL_OPEN, "<｜tool_sep｜>")
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        written = "\n".join(
+            f"{_CALL_OPEN}function<｜tool_sep｜>{cls._write_call(*call, margin='')}{_CALL_CLOSE}" for call in calls
+        )
+        return f"{cls.open_tags[0]}\n{written}\n{cls.close_tags[0]}"
 
     def _begin_payload(self) -> None:
         super()._begin_payload()

@@ -17,6 +17,7 @@ from ..messages import DeltaToolCall
 from ..registry import Registry
 from ..request import ChatRequest
 from .json_value_scanner import JsonValueScanner
+from .writing import FunctionCalls
 
 _WHITE_SPACE = re.compile(r"\s*+")
 
@@ -113,6 +114,15 @@ class ToolParser(ABC):
         open_tags = cls.open_tags or (cls.get_tool_open_tag(),)
         close_tags = cls.close_tags or ((close_tag,) if close_tag else ())
         return tuple(dict.fromkeys((*open_tags, *close_tags)))
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        """Write calls as a model of this format does: for documentation, benchmarks and tests.
+
+        Raises:
+            NotImplementedError: the dialect doesn't say how.
+        """
+        raise NotImplementedError(f"{cls.__qualname__}.write_calls")
 
     @abstractmethod
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:

@@ -6,6 +6,7 @@ import re
 
 from .bare_json_tool_parser import BareJsonToolParser
 from .tool_parser import ToolParserManager
+from .writing import FunctionCalls
 
 
 @ToolParserManager.register_module("xlam")
@@ -31,3 +32,7 @@ class XlamToolParser(BareJsonToolParser):
     @classmethod
     def get_tool_close_tag(cls) -> str:
         return cls.close_tags[0]
+
+    @classmethod
+    def write_calls(cls, calls: FunctionCalls) -> str:
+        return cls._array(calls)

@@ -193,6 +193,7 @@ class XmlToolParser(ToolParser):
                 self._report_at("text-dropped", self._value_offset, f"the value of {self._name!r} is not complete")
             else:
                 self._emit_value(rest, deltas)
+                self._report_finding()
         elif pos < len(text) and not self._is_cut_tag(text, pos):
             if self._state is FUNCTION:
                 self._report("call-without-name", pos, f"the function's name is not complete: {text[pos:]!r}")
@@ -285,6 +286,10 @@ class XmlToolParser(ToolParser):
         self._emit_value(self._argument.end(), deltas)
         self._state = ARG_START
         self._streamed = None
+        self._report_finding()
+
+    def _report_finding(self) -> None:
+        """Report what the end of the value at hand gave rise to."""
         finding = self._argument.finding
         if finding:
             self._report_at(finding, self._value_offset, _FINDINGS[finding].format(self._name))

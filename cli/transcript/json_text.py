@@ -1,0 +1,79 @@
+"""JSON as engines write it.
+
+Owns what is read beyond the standard (NaN, halves of characters, bad UTF-8, integers beyond 64 bit) and looking into a
+value that is not complete yet. It knows no keys.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import orjson
+
+_PERHAPS_BEYOND_64_BIT = re.compile(rb"[\s:,\[-]\d{19}")  # orjson would make these floats
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},]|"', re.DOTALL)
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"')
+_CUT_ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+
+
+def load_json(data: bytes) -> Any:
+    """Parse JSON.
+
+    Raises:
+        ValueError: it is no JSON; the message says where it stops being it.
+    """
+    if not _PERHAPS_BEYOND_64_BIT.search(data):
+        try:
+            return orjson.loads(data)
+        except orjson.JSONDecodeError:
+            pass  # orjson is fast and strict; the standard library decides
+    try:
+        return json.loads(data.decode("utf-8", "replace"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}") from error
+    except RecursionError as error:
+        raise ValueError("not readable: nested too deeply") from error
+
+
+def open_brackets(line: bytes) -> int | None:
+    """How many brackets a line of JSON opens and does not close; ``None`` where it ends inside a string."""
+    rest = _STRING.sub(b"", line)
+    if b'"' in rest:
+        return None
+    return rest.count(b"{") + rest.count(b"[") - rest.count(b"}") - rest.count(b"]")
+
+
+def complete_json(data: bytes) -> Any:
+    """Parse the beginning of a JSON value as if it ended where it is cut; what is cut off in it is left out.
+
+    Returns:
+        The value, or ``None`` where ``data`` begins none.
+    """
+    closers: list[bytes] = []
+    safe = (0, b"")  # where the value could be closed, and with what
+    open_string = -1
+    for match in _TOKEN.finditer(data):
+        token = match.group()
+        if token == b'"':  # a string that does not end
+            open_string = match.start()
+            break
+        if token in (b"{", b"["):
+            closers.append(b"}" if token == b"{" else b"]")
+            safe = (match.end(), b"".join(reversed(closers)))
+        elif token in (b"}", b"]"):
+            if not closers or closers.pop() != token:
+                return None
+            safe = (match.end(), b"".join(reversed(closers)))
+        elif token == b",":
+            safe = (match.start(), b"".join(reversed(closers)))
+    candidates = [data[: safe[0]] + safe[1]]
+    if open_string >= 0:  # perhaps a value; a key can't be closed like this
+        candidates.insert(0, _CUT_ESCAPE.sub(b"", data) + b'"' + b"".join(reversed(closers)))
+    for candidate in candidates:
+        try:
+            return load_json(candidate)
+        except ValueError:
+            continue
+    return None
