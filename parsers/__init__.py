@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from .chat_runner import ChatResult, ChatRunner, ChatStreamChunk, EngineOutput, Usage
 from .diagnostics import CODES, Diagnostic
-from .markers import Boundaries, MarkerScanner
 from .harmony import HarmonyResponseParser
+from .markers import Boundaries, MarkerScanner
 from .messages import DeltaMessage, DeltaToolCall, MessageBuilder, ParsedResponse, ToolCall
 from .reasoning_parser import ReasoningParser, ReasoningParserManager
 from .registry import LegacyNameWarning, PluginError, Registry, RegistryEntry, load_entry_points, load_plugin

@@ -230,8 +230,9 @@ class BaseResponseParser(ResponseParser):
         if not self._fast or final:
             return self._stream(delta_text, delta_token_ids, final)
         if self._mode is TOOL:  # the hot path of tool calls: a block is open
-            if self._pending:
-                delta_text = self._pending + delta_text
+            pending = self._pending
+            if pending:
+                delta_text = pending + delta_text
             tool = self._open_tool
             tool.base_offset = self._offset
             pieces: list[DeltaToolCall] = []
@@ -240,9 +241,10 @@ class BaseResponseParser(ResponseParser):
             if tool.block_closed or tool.block_rejected:
                 self._settle_block(deltas, end)
                 self._keep(delta_text, self._consume(delta_text, deltas, False, end))
-            else:
+                return deltas
+            self._offset += end
+            if pending or end < len(delta_text):
                 self._pending = delta_text[end:]
-                self._offset += end
             return deltas
         for start in self._starts:
             if start in delta_text:
@@ -534,7 +536,7 @@ class BaseResponseParser(ResponseParser):
     # -- tool blocks --------------------------------------------------------------------------------------------------
 
     def _open_block(self, tag: str, offset: int) -> None:
-        self._open_tool.open_block(offset, tagged=bool(tag))
+        self._open_tool.open_block(offset, tag)
         self._suspended, self._mode = self._mode, TOOL
         self._block_tag, self._block_offset = tag, offset
         self._stray_close = ""

@@ -40,7 +40,7 @@ class ArgumentValue:
         finding: a diagnostic code that the value's end gave rise to, or ``""``.
     """
 
-    __slots__ = ("_form", "_held", "_parts", "_template_newlines", "_types", "finding")
+    __slots__ = ("_form", "_held", "_last_piece", "_parts", "_template_newlines", "_types", "finding")
 
     def __init__(self, types: frozenset[str], template_newlines: bool) -> None:
         self._types = types
@@ -48,7 +48,13 @@ class ArgumentValue:
         self._form = UNDECIDED if not types or types in (STRING_ONLY, _NULLABLE_STRING) else WHOLE
         self._parts: list[str] = []  # what is not out yet
         self._held = ""  # a newline that may be the template's
+        self._last_piece = ""
         self.finding = ""
+
+    @property
+    def at_line_start(self) -> bool:
+        """Whether the text so far is empty or ends in a newline."""
+        return self._last_piece[-1:] in ("", "\n")
 
     @property
     def streamed(self) -> bool:
@@ -59,12 +65,14 @@ class ArgumentValue:
         """Take the next piece of the text; return JSON text that is stable now, perhaps ``""``."""
         if self._form is STREAMED:
             return self.stream(piece)
+        self._last_piece = piece
         self._parts.append(piece)
         return self._decide() if self._form is UNDECIDED else ""
 
     def stream(self, piece: str) -> str:
         """:meth:`add`, where :attr:`streamed` is known to hold."""
-        if self._template_newlines and (self._held or piece[-1:] in "\r\n"):
+        self._last_piece = piece
+        if self._template_newlines and (self._held or "\n" in piece or "\r" in piece):
             piece = self._hold_newline(piece)
         return quote(piece)[1:-1]
 

@@ -47,6 +47,7 @@ class JsonValue(ArgumentValue):
         return not any(map(str.strip, self._parts))
 
     def add(self, piece: str) -> str:
+        self._last_piece = piece
         self._parts.append(piece)
         return ""
 
@@ -222,7 +223,7 @@ class DsmlToolParser(XmlToolParser):
             return None if not final and not set(window[len(tag) :]) & set("<>") else False
         # values may hold text about tags: only a declared parameter, or one on a line of its own, ends them
         declared = declares(self._parameters, following["name"])
-        return self._last in ("", "\n") if declared is None else declared
+        return self._argument.at_line_start if declared is None else declared
 
     def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
         if self._passing is not None:  # the object stays open like the value in it: a brace would close the wrong one

@@ -119,4 +119,4 @@ class Glm47ToolParser(XmlToolParser):
             return None if not final and _UNFINISHED_NEXT.match(window) else False
         # values may hold text about tags: only a declared argument, or one on a line of its own, ends them
         declared = declares(self._parameters, following[1])
-        return self._last in ("", "\n") if declared is None else declared
+        return self._argument.at_line_start if declared is None else declared

@@ -131,4 +131,4 @@ class InvokeToolParser(XmlToolParser):
             return None if not final and ">" not in window else False
         # values may hold text about tags: only a declared parameter, or one on a line of its own, ends them
         declared = declares(self._parameters, following[1])
-        return self._last in ("", "\n") if declared is None else declared
+        return self._argument.at_line_start if declared is None else declared

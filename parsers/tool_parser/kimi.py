@@ -54,20 +54,15 @@ class KimiK2ToolParser(SectionToolParser):
     def _write_header(cls, name: str, index: int) -> str:
         return f"functions.{name}:{index}"
 
-    def open_block(self, offset: int, tagged: bool = True) -> None:
-        super().open_block(offset, tagged)
+    def open_block(self, offset: int, tag: str) -> None:
+        super().open_block(offset, tag)
         self._doubtful: Header | None = None  # names no known function; the body may name it
-        self._tag_length = 0
-
-    def feed_tool_block(self, text: str, deltas: list[DeltaToolCall], final: bool = False, pos: int = 0) -> int:
-        if self._opening and not self._tag_length:
-            self._tag_length = self.base_offset + pos - self._block_offset
-        return super().feed_tool_block(text, deltas, final, pos)
+        self._misspelt = tag == self.open_tags[1]
 
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
-        if self._tag_length == len(self.open_tags[1]):  # there is a payload, so the tag is more than mentioned
+        if self._misspelt:  # there is a payload, so the tag is more than mentioned
+            self._misspelt = False
             self._report_at("token-repaired", self._block_offset, f"{self.open_tags[1]!r} was read as the plural")
-        self._tag_length = -1
         return super()._consume_stream_payload(text, deltas, final, pos)
 
     def _begin_call(self, name: str, deltas: list[DeltaToolCall], pos: int, call_id: str | None = None) -> bool:

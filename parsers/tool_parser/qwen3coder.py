@@ -111,7 +111,7 @@ class FunctionTagsToolParser(XmlToolParser):
             return None if not final and not set(window[len(tag) :]) & set("<>\n") else False
         # values may hold text about tags: only a declared parameter, or one on a line of its own, ends them
         declared = declares(self._parameters, following[1])
-        return self._last in ("", "\n") if declared is None else declared
+        return self._argument.at_line_start if declared is None else declared
 
 
 @ToolParserManager.register_module("qwen3coder", "interns2-preview")

@@ -16,6 +16,7 @@ from ..markers import Boundaries, marker_scanner
 from ..messages import DeltaToolCall
 from ..registry import Registry
 from ..request import ChatRequest
+from .argument_value import ArgumentValue
 from .json_value_scanner import JsonValueScanner
 from .writing import FunctionCalls
 
@@ -88,6 +89,7 @@ class ToolParser(ABC):
         self._calls = 0  # accepted so far
         self._call_index = -1  # output index of the current call; negative where nothing of it may be emitted
         self._passing: JsonValueScanner | None = None  # walks over a JSON value that goes out verbatim as it comes
+        self._streamed: ArgumentValue | None = None  # a string that goes out escaped as it comes, up to the next `<`
         if not self.open_tags:
             self.open_tags = (self.get_tool_open_tag(),)
         close_tag = self.get_tool_close_tag()
@@ -162,16 +164,17 @@ class ToolParser(ABC):
 
     # -- the outer block ----------------------------------------------------------------------------------------------
 
-    def open_block(self, offset: int, tagged: bool = True) -> None:
+    def open_block(self, offset: int, tag: str) -> None:
         """A block begins.
 
         Args:
             offset: where, in characters from the start of the response.
-            tagged: an open tag was consumed; else a payload stands here without one.
+            tag: the open tag that was consumed; ``""`` where a payload stands here without one.
         """
         self.block_closed = self.block_rejected = self._payload_closed = False
         self.returned_text = self.missing_close_tag = ""
-        self._opening = self._tagged = tagged
+        self._opening = self._tagged = bool(tag)
+        self._streamed = None
         self._block_offset = offset
         self._call_index = -1
         self._passing = None
@@ -189,6 +192,12 @@ class ToolParser(ABC):
         Returns:
             How many leading characters of ``text`` can be dropped (``pos`` included).
         """
+        streamed = self._streamed
+        if streamed is not None and "<" not in text and not final:  # nothing that could end the string
+            piece = streamed.stream(text[pos:] if pos else text)
+            if piece and self._call_index >= 0:
+                deltas.append(DeltaToolCall(self._call_index, None, None, None, piece))
+            return len(text)
         while True:
             passing = self._passing
             if passing is not None:

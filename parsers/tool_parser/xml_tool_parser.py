@@ -93,19 +93,9 @@ class XmlToolParser(ToolParser):
         # without its last character, so that a misspelt closing tag is seen too
         markers = (self.arg_value_close_tag[:-1], *self.value_breakers)
         self._value_scanner = marker_scanner(markers, self.boundaries)
-        starts = self._value_scanner.starts
-        self._value_start = starts if len(starts) == 1 else ""  # a text without it holds no tag that can end a value
-        self._streamed: ArgumentValue | None = None  # the value at hand, where it goes out as it comes
         self._value_close = _value_close(self.arg_value_close_tag, self.value_followers)
 
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
-        streamed = self._streamed
-        if streamed is not None and self._value_start not in text and not final:  # the hot path of long values
-            self._last = text[-1:]
-            piece = streamed.stream(text[pos:] if pos else text)
-            if piece and self._call_index >= 0:
-                deltas.append(DeltaToolCall(self._call_index, None, None, None, piece))
-            return len(text)
         waiting = False
         while not waiting and not self._payload_closed:
             if self._state is ARG_VALUE:
@@ -246,7 +236,6 @@ class XmlToolParser(ToolParser):
         self._argument = self._argument_value(name)
         self._value_offset = self.base_offset + pos
         self._key_out = False
-        self._last = ""  # last character of the value so far
 
     def _emit_value(self, piece: str, deltas: list[DeltaToolCall]) -> None:
         """Emit JSON text of the value at hand, its key before the first piece."""
@@ -268,8 +257,7 @@ class XmlToolParser(ToolParser):
         start = len(text) if match is None else match.start()
         if start > pos:
             self._emit_value(self._argument.add(text[pos:start]), deltas)
-            self._last = text[start - 1]
-            if self._key_out and self._argument.streamed:
+            if self._key_out and self._argument.streamed and self._value_scanner.starts == "<":
                 self._streamed = self._argument
         if match is None or match.lastindex is None:
             return start, True
