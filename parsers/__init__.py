@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from .chat_runner import ChatResult, ChatRunner, ChatStreamChunk, EngineOutput, Usage
 from .diagnostics import CODES, Diagnostic
+from .grammar.response_format import build_required_response_format
 from .harmony import HarmonyResponseParser
 from .markers import Boundaries, MarkerScanner
 from .messages import DeltaMessage, DeltaToolCall, MessageBuilder, ParsedResponse, ToolCall
@@ -64,6 +65,7 @@ __all__ = [
     "Usage",
     "XmlToolParser",
     "as_text_tokenizer",
+    "build_required_response_format",
     "build_response_parser",
     "load_entry_points",
     "load_plugin",

@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from .grammar.formats import Format
+from .grammar.harmony import harmony_format
+from .grammar.tool_choice import read_demand
 from .harmony_body import JsonBody
 from .harmony_header import LIMIT, Header, function_name, may_be_header, read_beginning, read_header, says_something
 from .harmony_tokens import CALL, CHANNEL, CONSTRAIN, END, ENDS, MESSAGE, RETURN, START, TOKENS, SpecialTokenReader
@@ -84,6 +87,16 @@ class HarmonyResponseParser(ResponseParser):
     def tags(cls) -> tuple[str, ...]:
         """Every special token of the protocol."""
         return TOKENS
+
+    @classmethod
+    def structural_tag_model(
+        cls,
+        request: ChatRequest,
+        reasoning_parser: type[ReasoningParser] | None = None,
+        tool_parser: type[ToolParser] | None = None,
+    ) -> Format | None:
+        """All of a response; see the base class."""
+        return harmony_format(read_demand(request))
 
     @property
     def reasoning_tokens(self) -> int | None:

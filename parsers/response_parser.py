@@ -14,6 +14,8 @@ from enum import Enum
 from typing import Any, ClassVar, NamedTuple
 
 from .diagnostics import Diagnostic
+from .grammar.formats import Format, sequence, text
+from .grammar.tool_choice import read_demand
 from .markers import Boundaries, marker_scanner
 from .messages import DeltaMessage, DeltaToolCall, MessageBuilder, ParsedResponse
 from .reasoning_parser import ReasoningParser, ReasoningParserManager
@@ -96,6 +98,20 @@ class ResponseParser(ABC):
         Raises:
             ValueError: the response has already ended.
         """
+
+    @classmethod
+    def structural_tag_model(
+        cls,
+        request: ChatRequest,
+        reasoning_parser: type[ReasoningParser] | None = None,
+        tool_parser: type[ToolParser] | None = None,
+    ) -> Format | None:
+        """What ``request`` lets the model write, as an xgrammar format; ``None`` where a parser has no grammar (R42).
+
+        Raises:
+            ValueError: the tools are not known, or a call is required and there is no tool.
+        """
+        return None
 
     @property
     def reasoning_tokens(self) -> int | None:
@@ -225,6 +241,27 @@ class BaseResponseParser(ResponseParser):
             if self.reasoning is not None and (self.reasoning.content_prefix or self.reasoning.open_tags_at_start):
                 self._phase = self._beginning
         self._keep("", 0)
+
+    @classmethod
+    def structural_tag_model(
+        cls,
+        request: ChatRequest,
+        reasoning_parser: type[ReasoningParser] | None = None,
+        tool_parser: type[ToolParser] | None = None,
+    ) -> Format | None:
+        """Reasoning, then what the tool parser's dialect allows; see the base class."""
+        demand = read_demand(request)
+        if tool_parser is None and demand.tools:
+            raise ValueError(f"tool_choice {demand.spoken} needs a tool parser: name the one of the model's calls")
+        openers = () if tool_parser is None else tool_parser.openers()
+        excludes, before = list(openers), None
+        if reasoning_parser is not None:
+            reasoning = reasoning_parser(request)
+            if reasoning.separates:
+                excludes += (*reasoning.all_open_tags(), *reasoning.all_close_tags())
+            before = reasoning.reasoning_structural_tag_model(openers)
+        answer = text(excludes) if tool_parser is None else tool_parser.structural_tag_model(demand, excludes)
+        return answer if answer is None or before is None else sequence(before, answer)
 
     def stream_chunk(self, delta_text: str, delta_token_ids: Sequence[int] = (), final: bool = False) -> Deltas:
         if not self._fast or final:

@@ -6,8 +6,11 @@ Deliberately a description only. Buffering, finding the tags and routing text be
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import ClassVar
 
+from ..grammar.formats import Format
+from ..grammar.reasoning import reasoning_format
 from ..registry import Registry
 from ..request import ChatRequest
 
@@ -83,6 +86,13 @@ class ReasoningParser(ABC):
         if not cls.separates:
             return ()
         return tuple(dict.fromkeys((*cls.all_open_tags(), *cls.all_close_tags(), *cls.answer_tags)))
+
+    def reasoning_structural_tag_model(self, excludes: Iterable[str] = ()) -> Format | None:
+        """The reasoning that a response begins with, without the strings ``excludes`` in it (R42).
+
+        ``None`` where this request's reasoning is not told from the answer.
+        """
+        return reasoning_format(self, excludes) if self.separates else None
 
     @property
     def reasoning_effort(self) -> str | None:

@@ -6,6 +6,7 @@ import re
 from json.encoder import encode_basestring as quote
 from typing import Any
 
+from ..grammar.call_syntax import CallSyntax
 from ..json_schema import STRING_ONLY, argument_types, declares, is_json
 from ..markers import marker_scanner
 from ..messages import DeltaToolCall
@@ -123,6 +124,12 @@ class DsmlToolParser(XmlToolParser):
             for name, arguments in calls
         )
         return f"{cls.get_tool_open_tag()}\n{written}{cls.get_tool_close_tag()}"
+
+    @classmethod
+    def call_syntaxes(cls) -> tuple[CallSyntax, ...]:
+        block = (cls.open_tags[1], cls.close_tags[0])
+        head, end = r' name="NAME">\s*', "</｜DSML｜invoke>"
+        return (CallSyntax("<｜DSML｜invoke", head, r"\s*", end, "deepseek_xml", cls.tags_in_values(), block),)
 
     def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
         window = text[pos : pos + LOOKAHEAD]

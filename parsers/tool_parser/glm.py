@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
+from ..grammar.call_syntax import CallSyntax
 from ..json_schema import declares
 from .tool_parser import ToolParserManager
 from .writing import FunctionCalls, bare_text
@@ -57,6 +58,10 @@ class Glm47ToolParser(XmlToolParser):
             )
             written.append(f"<tool_call>{name}{''.join(pairs)}{cls.tag_margin}</tool_call>")
         return cls.tag_margin.join(written)
+
+    @classmethod
+    def call_syntaxes(cls) -> tuple[CallSyntax, ...]:
+        return (CallSyntax("<tool_call>", r"\s*NAME\s*", r"\s*", "</tool_call>", "glm_xml", cls.tags_in_values()),)
 
     def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:
         window = text[pos : pos + LOOKAHEAD]

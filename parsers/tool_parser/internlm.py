@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..grammar.call_syntax import CallSyntax
 from ..request import ChatRequest
 from .json_tool_parser import JsonToolParser
 from .tool_parser import ToolParserManager
@@ -25,6 +26,10 @@ class InternLMToolParser(JsonToolParser):
     @classmethod
     def get_tool_close_tag(cls) -> str:
         return "<|action_end|>"
+
+    @classmethod
+    def call_syntaxes(cls) -> tuple[CallSyntax, ...]:
+        return cls.envelope_syntax()
 
     def adjust_request(self, request: ChatRequest) -> ChatRequest:
         """The tags are special tokens: ask the engine to keep them, without spaces between."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, ClassVar
 
+from ..grammar.call_syntax import CallSyntax, json_envelope
 from ..markers import marker_scanner
 from ..messages import DeltaToolCall
 from .json_value_scanner import JsonValueScanner
@@ -85,6 +86,11 @@ class JsonToolParser(ToolParser):
     @classmethod
     def _array(cls, calls: FunctionCalls) -> str:
         return f"[{', '.join(cls._envelope(*call) for call in calls)}]"
+
+    @classmethod
+    def envelope_syntax(cls) -> tuple[CallSyntax, ...]:
+        """What :meth:`call_syntaxes` is where each block holds one envelope and nothing else."""
+        return (json_envelope(cls.get_tool_open_tag(), cls.get_tool_close_tag(), cls.argument_field),)
 
     def _begin_payload(self) -> None:
         self._spellings = self.argument_spellings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from ..grammar.call_syntax import CallSyntax
 from ..markers import Boundaries
 from ..messages import DeltaToolCall
 from ..request import ChatRequest
@@ -53,6 +54,12 @@ class KimiK2ToolParser(SectionToolParser):
     @classmethod
     def _write_header(cls, name: str, index: int) -> str:
         return f"functions.{name}:{index}"
+
+    @classmethod
+    def call_syntaxes(cls) -> tuple[CallSyntax, ...]:
+        head = r"\s*functions\.NAME:\d+\s*<\|tool_call_argument_begin\|>\s*"
+        block = (cls.open_tags[0], cls.close_tags[0])
+        return (CallSyntax(cls.call_open_tag, head, r"\s*", cls.call_close_tag, block=block),)
 
     def open_block(self, offset: int, tag: str) -> None:
         super().open_block(offset, tag)

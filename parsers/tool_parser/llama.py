@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ..grammar.call_syntax import CallSyntax, json_envelope
 from .bare_json_tool_parser import BareJsonToolParser
 from .tool_parser import ToolParserManager
 from .writing import FunctionCalls
@@ -20,6 +21,14 @@ class LlamaToolParser(BareJsonToolParser):
     @classmethod
     def get_tool_open_tag(cls) -> str:
         return "<|python_tag|>"
+
+    @classmethod
+    def call_syntaxes(cls) -> tuple[CallSyntax, ...]:
+        between, bare_head = r"[\s;,]*", r'\s*:\s*"NAME"\s*,\s*"parameters"\s*:\s*'
+        return (
+            json_envelope(cls.get_tool_open_tag(), None, cls.argument_field, between),
+            CallSyntax('{"name"', bare_head, r"\s*", "}", between=between, quoted=True),
+        )
 
     @classmethod
     def write_calls(cls, calls: FunctionCalls) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..grammar.call_syntax import CallSyntax
 from .json_tool_parser import JsonToolParser
 from .tool_parser import ToolParserManager
 from .writing import FunctionCalls
@@ -20,6 +21,10 @@ class QwenToolParser(JsonToolParser):
     @classmethod
     def get_tool_close_tag(cls) -> str:
         return "</tool_call>"
+
+    @classmethod
+    def call_syntaxes(cls) -> tuple[CallSyntax, ...]:
+        return cls.envelope_syntax()
 
     @classmethod
     def write_calls(cls, calls: FunctionCalls) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
+from ..grammar.call_syntax import CallSyntax
 from ..json_schema import declares
 from .tool_parser import ToolParserManager
 from .writing import FunctionCalls, bare_text
@@ -70,6 +71,11 @@ class FunctionTagsToolParser(XmlToolParser):
             )
             written.append(f"{cls.open_tags[0]}\n<function={name}>\n{parameters}</function>\n{cls.close_tags[0]}")
         return "\n".join(written)
+
+    @classmethod
+    def call_syntaxes(cls) -> tuple[CallSyntax, ...]:
+        head, tail = r"\s*<function=NAME>\s*", r"\s*<\/function>\s*"
+        return (CallSyntax("<tool_call>", head, tail, "</tool_call>", "qwen_xml", cls.tags_in_values()),)
 
     def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
         window = text[pos : pos + LOOKAHEAD]

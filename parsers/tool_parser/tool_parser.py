@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import ClassVar
 
 from ..diagnostics import Diagnostic
+from ..grammar.call_syntax import CallSyntax, calls_format
+from ..grammar.formats import Format
+from ..grammar.tool_choice import Demand
 from ..markers import Boundaries, marker_scanner
 from ..messages import DeltaToolCall
 from ..registry import Registry
@@ -47,6 +50,7 @@ class ToolParser(ABC):
         tag_optional: a call without tag is a usual form of the format, so that no tag is missing there.
         payload_filler: what may stand between open tag and payload.
         separator: what may stand between two blocks without being text (R17).
+        tool_close_prefixes: pieces of the close tag that can end a chunk, where the author says so; they are checked.
         diagnostics: where findings go; the response parser shares its own list.
         base_offset: where the text handed to :meth:`feed_tool_block` stands in the response.
         block_closed: the whole outer block is consumed, or the end of input forced it shut.
@@ -64,6 +68,7 @@ class ToolParser(ABC):
     tag_optional: bool = False
     payload_filler: re.Pattern[str] = re.compile(r"\s*+")
     separator: re.Pattern[str] = re.compile(r"[\r\n]*+")
+    tool_close_prefixes: ClassVar[tuple[str, ...] | None] = None
 
     def __init__(
         self,
@@ -95,6 +100,8 @@ class ToolParser(ABC):
         close_tag = self.get_tool_close_tag()
         if not self.close_tags and close_tag is not None:
             self.close_tags = (close_tag,)
+        for tag, declared in self._declared_prefixes():
+            self.boundaries.check(tag, declared)
         self.opener_scanner = marker_scanner(self.open_tags + self.bare_openers, self.boundaries)
 
     # -- what a dialect declares --------------------------------------------------------------------------------------
@@ -108,6 +115,11 @@ class ToolParser(ABC):
     def get_tool_close_tag(cls) -> str | None:
         """The tag that closes a tool block; ``None`` where the payload's own end does."""
         return None
+
+    @classmethod
+    def openers(cls) -> tuple[str, ...]:
+        """What opens a block: the spellings of the open tag, and what a model writes where it forgot it."""
+        return (*(cls.open_tags or (cls.get_tool_open_tag(),)), *cls.bare_openers)
 
     @classmethod
     def tags(cls) -> tuple[str, ...]:
@@ -125,6 +137,28 @@ class ToolParser(ABC):
             NotImplementedError: the dialect doesn't say how.
         """
         raise NotImplementedError(f"{cls.__qualname__}.write_calls")
+
+    @classmethod
+    def call_syntaxes(cls) -> tuple[CallSyntax, ...]:
+        """The ways in which a model may be made to write calls (R42); none where the dialect has no grammar."""
+        return ()
+
+    @classmethod
+    def structural_tag_model(cls, demand: Demand, excludes: Iterable[str] = ()) -> Format | None:
+        """What a request lets the model write after its reasoning; ``None`` where the dialect has no grammar (R42).
+
+        Args:
+            demand: the request's tools and tool choice.
+            excludes: strings that the text around calls must not hold.
+        """
+        syntaxes = cls.call_syntaxes()
+        return calls_format(demand, syntaxes, excludes) if syntaxes else None
+
+    def _declared_prefixes(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Tags, each with the pieces of it that its author says can end a chunk (R36)."""
+        close_tag = self.get_tool_close_tag()
+        if close_tag is not None and self.tool_close_prefixes is not None:
+            yield close_tag, self.tool_close_prefixes
 
     @abstractmethod
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import lru_cache
 from json.encoder import encode_basestring as quote
@@ -57,6 +57,7 @@ class XmlToolParser(ToolParser):
 
     Attributes:
         arg_value_close_tag: ends a value, where what follows is in :attr:`value_followers`.
+        arg_value_close_prefixes: pieces of that tag that can end a chunk, where the author says so; they are checked.
         value_followers: what the grammar allows after a value, white space aside.
         value_breakers: tags that end a value whose own closing tag is missing, each with what must follow it.
         template_newlines: whether one newline on each side of a value is the template's and not the value's.
@@ -64,6 +65,7 @@ class XmlToolParser(ToolParser):
     """
 
     arg_value_close_tag: ClassVar[str]
+    arg_value_close_prefixes: ClassVar[tuple[str, ...] | None] = None
     value_followers: ClassVar[tuple[str, ...]] = ()
     value_breakers: ClassVar[dict[str, tuple[str, ...]]] = {}
     template_newlines: ClassVar[bool] = False
@@ -83,6 +85,16 @@ class XmlToolParser(ToolParser):
     @abstractmethod
     def _consume_arg_name(self, payload: str, pos: int) -> tuple[int, str] | None:
         """Read an argument's name and what stands between it and the value: ``(pos, name)``; no name if broken."""
+
+    @classmethod
+    def tags_in_values(cls) -> tuple[str, ...]:
+        """Tags that can end a value: in one they are data only where what follows says so."""
+        return (cls.arg_value_close_tag[:-1], *cls.value_breakers)
+
+    def _declared_prefixes(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        yield from super()._declared_prefixes()
+        if self.arg_value_close_prefixes is not None:
+            yield self.arg_value_close_tag, self.arg_value_close_prefixes
 
     # -- the walk -----------------------------------------------------------------------------------------------------
 
