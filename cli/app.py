@@ -8,7 +8,7 @@ import typer
 
 from unspool import __version__
 
-from .commands import check, parsers, replay
+from .commands import bench, check, grammar, parsers, replay
 from .exits import EPILOG
 
 app = typer.Typer(
@@ -20,6 +20,8 @@ app = typer.Typer(
 )
 app.command("replay", epilog=EPILOG)(replay.replay)
 app.command("check", epilog=EPILOG)(check.check)
+app.command("bench", epilog=EPILOG)(bench.bench)
+app.command("grammar", epilog=EPILOG)(grammar.grammar)
 app.add_typer(parsers.app, name="parsers")
 
 

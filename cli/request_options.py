@@ -86,4 +86,5 @@ def _template_kwarg(pair: str) -> tuple[str, Any]:
     try:
         return key, json.loads(text)
     except (ValueError, RecursionError):
-        fail(f"--template-kwarg {pair}: {text!r} is not JSON; a string needs its quotes: '{key}=\"{text}\"'")
+        meant = {"True": "true", "False": "false", "None": "null"}.get(text, f'"{text}"')
+        fail(f"--template-kwarg {pair}: {text!r} is not JSON; write '{key}={meant}'")

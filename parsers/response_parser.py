@@ -360,7 +360,7 @@ class BaseResponseParser(ResponseParser):
         self._report(
             "reasoning-unterminated",
             self._reasoning_offset,
-            f"no {self._reasoning_closes[0]!r} came, so everything from here on was taken as reasoning; {how}",
+            f"no {self._reasoning_closes[0]!r} came, so all text from here on was taken as reasoning; {how}",
         )
 
     # -- modes --------------------------------------------------------------------------------------------------------

@@ -54,7 +54,13 @@ def build_required_response_format(
 def _no_grammar(registry: Registry[Any], cls: type[Any], request: ChatRequest) -> ValueError:
     name = next((entry.name for entry in registry if entry.cls is cls), cls.__qualname__)
     method = "call_syntaxes" if registry is ToolParserManager else "structural_tag_model"
+    able = ", ".join(entry.name for entry in registry if _defines(entry.cls, method))
     return ValueError(
-        f"{registry.kind} {name!r} has no grammar, so that tool_choice {read_demand(request).spoken} can't be "
-        f"enforced: give its class a class method `{method}`, or leave the answer unconstrained"
+        f"{registry.kind} {name!r} has no grammar, so that tool_choice {read_demand(request).spoken} can't be enforced: "
+        f"leave the answer unconstrained, or give its class a class method `{method}`; these have one: {able}"
     )
+
+
+def _defines(cls: type[Any], method: str) -> bool:
+    """Whether a parser, or one of its bases that is not just a contract, defines ``method``."""
+    return any(method in vars(base) for base in cls.__mro__ if not getattr(base, "__abstractmethods__", None))

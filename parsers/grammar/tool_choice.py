@@ -49,7 +49,9 @@ def read_demand(request: ChatRequest) -> Demand:
     else:
         demand = Demand(f"of the function {next(iter(names))!r}", tools, required=True, single=True)
     if request.tools is None:
-        raise ValueError("a grammar needs the request's tools, and they are not known: give them")
+        raise ValueError(
+            "a grammar needs the request's tools, and they are not known: give them (--tools or --request)"
+        )
     if demand.required and not tools:
         raise ValueError(f"tool_choice {demand.spoken} needs a tool to call, and the request has none")
     return demand
