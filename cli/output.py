@@ -15,23 +15,23 @@ from .exits import ExitCode, fail
 
 
 class Output:
-    """Standard output, as bytes.
+    """Standard output, as bytes. Nothing leaves before :meth:`flush`, and then it all does at once.
 
     Text is encoded here with what the terminal can't take escaped: a transcript with a lone surrogate must not stop
     the command. Where the reader of a pipe has gone away there is nobody to tell, so the command ends silently.
     """
 
     def __init__(self) -> None:
+        if sys.stdout is None:  # closed by whoever started the command
+            fail("standard output is closed")
         self._buffer = sys.stdout.buffer
+        self._parts: list[bytes] = []
         self._encoding = sys.stdout.encoding or "utf-8"
         self.is_terminal = sys.stdout.isatty()
 
     def data(self, data: bytes) -> None:
         """Write bytes as they are."""
-        try:
-            self._buffer.write(data)
-        except OSError as problem:
-            self._give_up(problem)
+        self._parts.append(data)
 
     def text(self, text: str) -> None:
         """Write text for a person, in the terminal's encoding."""
@@ -39,7 +39,10 @@ class Output:
 
     def flush(self) -> None:
         """Hand everything written so far to the reader."""
+        data = b"".join(self._parts)
+        self._parts.clear()
         try:
+            self._buffer.write(data)
             self._buffer.flush()
         except OSError as problem:
             self._give_up(problem)

@@ -19,7 +19,9 @@ from .interleaving import Interleaver
 from .options import spoken_name
 from .output import Output
 from .render.view import View
-from .transcript import Part, Response
+from .transcript import Part, Response, is_live
+
+_BATCH = 64  # chunks whose output is written together where nobody waits for it
 
 Reader = Callable[[Path, ResponseParser, Callable[[str], None]], Iterable[EngineOutput]]
 """Takes an input of one response, the parser that its text goes to, and where to report a line that can't be read."""
@@ -64,6 +66,7 @@ class Session:
         self._take_turns = take_turns
         self._unreadable = False
         self._found = False
+        self._watched = True  # whether somebody may wait for what comes of a chunk
 
     def run(self, inputs: list[Path]) -> None:
         """Replay every input; the writers learn their names where there are several."""
@@ -79,6 +82,7 @@ class Session:
     def _replay(self, path: Path, source: str | None) -> None:
         run = partial(self._run, path, source)
         bad_lines: list[str] = []
+        self._watched = self._output.is_terminal or is_live(path)
         try:
             responses = Interleaver(self._parts(path, bad_lines), run, take_turns=self._take_turns).run()
             if not responses and not bad_lines:
@@ -109,7 +113,7 @@ class Session:
             raise _UnreadableError(str(problem)) from problem
 
     def _chunks(self, response: Response, parser: ResponseParser, parts: Iterator[Part]) -> Iterator[EngineOutput]:
-        """The response's chunks; what came of one is flushed before the next one is waited for."""
+        """The response's chunks; what came of one is flushed before the next is waited for, if it may have to be."""
 
         def outputs() -> Iterator[EngineOutput]:
             for part in parts:
@@ -119,14 +123,16 @@ class Session:
                 yield part.output
 
         try:
-            for chunk in self._reader.prepare(response, parser, outputs()):
+            for number, chunk in enumerate(self._reader.prepare(response, parser, outputs()), 1):
                 yield chunk
-                self._output.flush()
+                if self._watched or number % _BATCH == 0:
+                    self._output.flush()
         except ValueError as problem:
             raise _UnreadableError(str(problem)) from problem
 
     def _report(self, message: str) -> None:
         self._unreadable = True
+        self._output.flush()
         error(message)
 
 

@@ -58,11 +58,13 @@ def parser_factory(
         boundaries=Boundaries.tokens(tokenizer) if token_boundaries else None,
     )
     try:
-        new_parser()
+        parser = new_parser()
     except (LookupError, ValueError) as problem:
         fail(str(problem))
     except Exception as problem:  # a plug-in's own
         fail(f"the parser can't be made: {type(problem).__name__}: {problem}")
+    if (reasoning_parser or tool_parser) and not parser.composes:
+        warn(f"--response-parser {response_parser} reads reasoning and calls itself: -r and -t are not used")
     return new_parser
 
 

@@ -106,23 +106,25 @@ class ChatRunner:
             output: the chunk.
             final: no more text will come; what the parser held back is released.
         """
-        number = self.chunks
-        self.chunks += 1
-        if output.token_ids:
-            self._completion_tokens = (self._completion_tokens or 0) + len(output.token_ids)
+        number, choice = self.chunks, self.choice
+        self.chunks = number + 1
+        token_ids, logprobs, reason = output.token_ids, output.logprobs, output.finish_reason
+        if token_ids:
+            self._completion_tokens = (self._completion_tokens or 0) + len(token_ids)
         chunks = []
-        for delta, emitted in self.parser.stream_chunk(output.text, output.token_ids, final):
-            self._tool_calls_emitted = self._tool_calls_emitted or emitted
-            chunks.append(ChatStreamChunk(number, delta, emitted, choice=self.choice))
-        if output.finish_reason is not None:
-            self.finish_reason = self._client_finish_reason(output.finish_reason)
-        if output.token_ids or output.logprobs is not None or output.finish_reason is not None:
+        for delta, emitted in self.parser.stream_chunk(output.text, token_ids, final):
+            if emitted:
+                self._tool_calls_emitted = True
+            chunks.append(ChatStreamChunk(number, delta, emitted, None, None, None, choice))
+        if reason is not None:
+            reason = self.finish_reason = self._client_finish_reason(reason)
+        if token_ids or logprobs is not None or reason is not None:
             if not chunks:
-                chunks.append(ChatStreamChunk(number, DeltaMessage(), choice=self.choice))
+                chunks.append(ChatStreamChunk(number, DeltaMessage(), choice=choice))
             last = chunks[-1]
-            last.token_ids = output.token_ids or None
-            last.logprobs = output.logprobs
-            last.finish_reason = self.finish_reason if output.finish_reason is not None else None
+            last.token_ids = token_ids or None
+            last.logprobs = logprobs
+            last.finish_reason = reason
         return chunks
 
     def stream(self, outputs: Iterable[EngineOutput]) -> Iterator[ChatStreamChunk]:
@@ -131,35 +133,31 @@ class ChatRunner:
         One engine chunk is held back where it carries a finish reason, so that the text which the parser releases at
         the end still comes before it.
         """
-        last = EngineOutput()
+        held: EngineOutput | None = None
         for output in outputs:
-            if output.finish_reason is not None:
-                yield from self.feed(last) if _carries(last) else ()
-                last = output
-                continue
-            if _carries(last):
-                yield from self.feed(last)
-                last = EngineOutput()
-            yield from self.feed(output)
-        yield from self._finish(last)
+            if held is not None:
+                yield from self.feed(held)
+                held = None
+            if output.finish_reason is None:
+                yield from self.feed(output)
+            else:
+                held = output
+        yield from self._finish(held)
 
     async def stream_async(self, outputs: AsyncIterable[EngineOutput]) -> AsyncIterator[ChatStreamChunk]:
         """Like :meth:`stream`, for an engine that yields asynchronously."""
-        last = EngineOutput()
+        held: EngineOutput | None = None
         async for output in outputs:
-            if output.finish_reason is not None:
-                if _carries(last):
-                    for chunk in self.feed(last):
-                        yield chunk
-                last = output
-                continue
-            if _carries(last):
-                for chunk in self.feed(last):
+            if held is not None:
+                for chunk in self.feed(held):
                     yield chunk
-                last = EngineOutput()
-            for chunk in self.feed(output):
-                yield chunk
-        for chunk in self._finish(last):
+                held = None
+            if output.finish_reason is None:
+                for chunk in self.feed(output):
+                    yield chunk
+            else:
+                held = output
+        for chunk in self._finish(held):
             yield chunk
 
     def collect(self, outputs: Iterable[EngineOutput]) -> ChatResult:
@@ -180,9 +178,9 @@ class ChatRunner:
                 logprobs.append(chunk.logprobs)
         return self._result(builder, logprobs)
 
-    def _finish(self, last: EngineOutput) -> list[ChatStreamChunk]:
-        chunks = self.feed(last, final=True)
-        if not _carries(last):
+    def _finish(self, held: EngineOutput | None) -> list[ChatStreamChunk]:
+        chunks = self.feed(held or EngineOutput(), final=True)
+        if held is None:
             self.chunks -= 1  # nothing was read: what the end releases belongs to the chunk before
             for chunk in chunks:
                 chunk.chunk = max(self.chunks - 1, 0)
@@ -197,7 +195,3 @@ class ChatRunner:
         if reason == "stop" and self._tool_calls_emitted and self.parser.request.tool_choice != "none":
             return "tool_calls"
         return reason
-
-
-def _carries(output: EngineOutput) -> bool:
-    return bool(output.text or output.token_ids or output.logprobs is not None or output.finish_reason is not None)

@@ -41,6 +41,7 @@ class HarmonyResponseParser(ResponseParser):
     """
 
     description = "gpt-oss: Harmony messages with channels and recipients"
+    composes = False
     end_tokens = ENDS
 
     def __init__(

@@ -173,9 +173,11 @@ def load_plugin(path: str | Path) -> None:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plug-in may also call exit()
         del sys.modules[name]
-        raise PluginError(f"{file}:{_line_in(error, file)}: {type(error).__name__}: {error}") from error
+        raise PluginError(f"{file}:{_line_in(error, file)}: {_spoken(error)}") from error
 
 
 def load_entry_points() -> list[PluginError]:
@@ -200,7 +202,15 @@ def load_entry_points() -> list[PluginError]:
     return errors
 
 
-def _line_in(error: Exception, file: Path) -> int:
+def _spoken(error: BaseException) -> str:
+    """An error's type and message, whatever the error's own ``__str__`` does."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:
+        return type(error).__name__
+
+
+def _line_in(error: BaseException, file: Path) -> int:
     """The line of ``file`` that an error came through, or the one that doesn't parse."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return error.lineno

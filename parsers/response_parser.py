@@ -59,6 +59,7 @@ class ResponseParser(ABC):
     """
 
     description: ClassVar[str] = ""
+    composes: ClassVar[bool] = True  # of a reasoning parser and a tool parser; else it needs neither
     end_tokens: ClassVar[frozenset[str]] = frozenset()  # end-of-turn tokens that are part of the grammar
 
     def __init__(

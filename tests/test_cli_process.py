@@ -120,6 +120,17 @@ class TestPipes:
             process.stdin.close()
         assert process.returncode == 0
 
+    def test_errors_stand_where_they_were_found_in_a_file(self, tmp_path: Path) -> None:
+        file = tmp_path / "in.jsonl"
+        file.write_bytes(b'{"text": "a"}\n' * 1100 + b"{\n" + b'{"text": "b"}\n')
+        command = [*COMMAND, "replay", "-o", "jsonl", str(file)]
+        result = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(), timeout=60, check=False
+        )
+        lines = result.stdout.splitlines()
+        assert [number for number, line in enumerate(lines) if not line.startswith(b'{"chunk":')] == [1100]
+        assert len(lines) == 1102
+
     def test_interrupt(self) -> None:
         command = [*COMMAND, "replay", "-i", "jsonl", "-"]
         with subprocess.Popen(

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -175,3 +176,28 @@ def test_a_record_is_out_before_the_next_is_read() -> None:
 @given(st.lists(st.binary(max_size=30) | st.sampled_from([b'{"text": "a"}', b"[1]", b"{", b"null"])))
 def test_nothing_raises(lines: list[bytes]) -> None:
     read(*lines, tokenizer=byte_level())
+
+
+LINES = st.sampled_from(
+    [
+        *(b"", b"{", b"[", b"]", b"event: error", b"data: [DONE]", b'data: {"text": "f"}', b'{"text": "\xff"}', b"[1]"),
+        *(b'{"text": "\\ud83d"}', b'{"text": "\\ude00"}', b'{"text": 1}', b'{"token_ids": [1]}', b'  {"text": "b"} '),
+        *(b'{"text": "c", "token_ids": %s}' % ids for ids in (b"null", b"{}", b"[]", b"[-1]", b"[1.0]", b"[true]")),
+        *(b'{"text": "d", "token_ids": [%d]}' % number for number in (0, 2**32 - 1, 2**32, 2**70)),
+        *(b'{"text": "e", "%s"}' % more for more in (b'choice": "1', b'token_id": 1, a": "', b'finish_reason": "x')),
+        *(b'{"text": "g", "%s"}' % more for more in (b'error": "full', b'object": "error', b'logprobs": "l')),
+    ]
+)
+
+
+@given(st.lists(st.just(b'{"text": "a", "token_ids": [1, 2]}') | st.just(b'{"text": "a"}') | LINES))
+def test_plain_records_are_read_as_all_stages_would(lines: list[bytes]) -> None:
+    def result() -> object:
+        try:
+            return read(*lines)
+        except TranscriptError as problem:
+            return str(problem)
+
+    with mock.patch("unspool.cli.transcript.dumps.reading.read_plain", return_value=None):
+        slow = result()
+    assert result() == slow

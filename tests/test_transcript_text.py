@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import threading
 import tracemalloc
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unspool.cli.transcript.errors import TranscriptError
-from unspool.cli.transcript.source import ByteSource, open_source
+from unspool.cli.transcript.source import ByteSource, is_live, open_source
 from unspool.cli.transcript.text import decode_utf8
 
 
@@ -116,12 +117,25 @@ def test_a_pipe_is_read_as_it_comes(tmp_path: Path) -> None:
 
     writer = threading.Thread(target=write)
     writer.start()
+    assert is_live(fifo)
     with open_source(fifo) as source:
         lines = source.lines()
         assert next(lines) == b"first"
         seen.set()
         assert list(lines) == [b"second"]
     writer.join()
+
+
+def test_a_regular_file_is_not_live(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert not is_live(file)
+    assert is_live(tmp_path / "missing")
+    with file.open() as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert not is_live("-")
+    monkeypatch.setattr(sys, "stdin", None)
+    assert is_live("-")
 
 
 @pytest.mark.parametrize("name", ["missing.txt", ".", "nul\0byte"])

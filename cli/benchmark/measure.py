@@ -30,8 +30,8 @@ LONGEST = 4.0
 """Seconds after which a pass over a long text is stopped, or is not begun."""
 
 QUADRATIC = 40.0
-"""How many times the time 10 times the text must take to be called quadratic. Linear is 10 and quadratic 100; caches and
-noisy clocks make up to 25 of a linear one."""
+"""How many times the time 10 times the text must take to be called quadratic: linear is 10, quadratic 100, and noise
+makes up to 25 of a linear one."""
 
 # Windows counts the time of a process in ticks of 16 milliseconds.
 _clock = time.perf_counter if sys.platform == "win32" else time.process_time

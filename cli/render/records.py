@@ -17,15 +17,16 @@ def delta_record(chunk: ChatStreamChunk, source: str | None = None) -> dict[str,
         chunk: the delta with its transport data.
         source: the input's name, where there are several.
     """
-    record = _origin(source, chunk.choice) | {
-        "chunk": chunk.chunk,
-        "delta": _delta(chunk.delta),
-        "tool_calls_emitted": chunk.tool_calls_emitted,
-    }
-    for key in ("token_ids", "logprobs", "finish_reason"):
-        value = getattr(chunk, key)
-        if value is not None:
-            record[key] = value
+    record = _origin(source, chunk.choice)
+    record["chunk"] = chunk.chunk
+    record["delta"] = _delta(chunk.delta)
+    record["tool_calls_emitted"] = chunk.tool_calls_emitted
+    if chunk.token_ids is not None:
+        record["token_ids"] = chunk.token_ids
+    if chunk.logprobs is not None:
+        record["logprobs"] = chunk.logprobs
+    if chunk.finish_reason is not None:
+        record["finish_reason"] = chunk.finish_reason
     return record
 
 
@@ -62,10 +63,12 @@ def _origin(source: str | None, choice: str | None) -> dict[str, Any]:
 
 def _delta(delta: DeltaMessage) -> dict[str, Any]:
     record: dict[str, Any] = {}
-    for key in ("role", "content", "reasoning_content"):
-        value = getattr(delta, key)
-        if value is not None:
-            record[key] = value
+    if delta.role is not None:
+        record["role"] = delta.role
+    if delta.content is not None:
+        record["content"] = delta.content
+    if delta.reasoning_content is not None:
+        record["reasoning_content"] = delta.reasoning_content
     if delta.tool_calls:
         record["tool_calls"] = [_call_delta(call) for call in delta.tool_calls]
     return record

@@ -8,6 +8,7 @@ from .dumps import Part, Response, to_record
 from .end_of_turn import drop_end_of_turn
 from .errors import BadLine, TokenizerError, TranscriptError
 from .reader import INPUT_FORMATS, open_responses, open_transcript
+from .source import is_live
 from .tokenizer import end_tokens, load_tokenizer
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "TranscriptError",
     "drop_end_of_turn",
     "end_tokens",
+    "is_live",
     "load_tokenizer",
     "open_responses",
     "open_transcript",

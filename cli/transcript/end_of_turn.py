@@ -25,8 +25,10 @@ class EndOfTurnFilter:
 
     def __init__(self, tokens: Iterable[str]) -> None:
         longest_first = sorted(filter(None, tokens), key=len, reverse=True)
-        # With no token at all the pattern must match nowhere.
+        # With no token at all the patterns must match nowhere.
         self._token = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+        first = "".join({re.escape(token[0]) for token in longest_first})
+        self._find_start = re.compile(f"[{first}]" if first else r"(?!)").search
         self._prefixes = {token[:end] for token in longest_first for end in range(1, len(token))}
         self._longest_prefix = max(map(len, self._prefixes), default=0)
         self._held: list[str] = []  # end tokens and the white space after them
@@ -34,6 +36,8 @@ class EndOfTurnFilter:
 
     def feed(self, text: str) -> str:
         """Return what is certain not to be the end of the turn: held text first, then more or less of ``text``."""
+        if not self._held and not self._beginning and self._find_start(text) is None:
+            return text
         text, self._beginning = self._beginning + text, ""
         certain: list[str] = []
         position = 0
@@ -106,14 +110,15 @@ def drop_end_of_turn(
         if last is not None:
             yield last
             last = None
-        shown = replace(output, text=end_of_turn.feed(output.text))
-        if shown.finish_reason is not None:
-            last = shown
+        text = end_of_turn.feed(output.text)
+        if text is not output.text:
+            output = replace(output, text=text)
+        if output.finish_reason is not None:
+            last = output
         else:
-            yield shown
+            yield output
     rest = end_of_turn.finish()
     if last is not None:
-        last.text += rest
-        yield last
+        yield replace(last, text=last.text + rest) if rest else last
     elif rest:
         yield EngineOutput(rest)

@@ -52,7 +52,7 @@ def complete_json(data: bytes) -> Any:
         The value, or ``None`` where ``data`` begins none.
     """
     closers: list[bytes] = []
-    safe = (0, b"")  # where the value could be closed, and with what
+    safe = 0  # where the value could be closed, with all that is open: only strings can come after that place
     open_string = -1
     for match in _TOKEN.finditer(data):
         token = match.group()
@@ -61,16 +61,17 @@ def complete_json(data: bytes) -> Any:
             break
         if token in (b"{", b"["):
             closers.append(b"}" if token == b"{" else b"]")
-            safe = (match.end(), b"".join(reversed(closers)))
+            safe = match.end()
         elif token in (b"}", b"]"):
             if not closers or closers.pop() != token:
                 return None
-            safe = (match.end(), b"".join(reversed(closers)))
+            safe = match.end()
         elif token == b",":
-            safe = (match.start(), b"".join(reversed(closers)))
-    candidates = [data[: safe[0]] + safe[1]]
+            safe = match.start()
+    closing = b"".join(reversed(closers))
+    candidates = [data[:safe] + closing]
     if open_string >= 0:  # perhaps a value; a key can't be closed like this
-        candidates.insert(0, _CUT_ESCAPE.sub(b"", data) + b'"' + b"".join(reversed(closers)))
+        candidates.insert(0, _CUT_ESCAPE.sub(b"", data) + b'"' + closing)
     for candidate in candidates:
         try:
             return load_json(candidate)

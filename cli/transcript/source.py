@@ -133,6 +133,20 @@ def open_source(path: str | Path) -> Iterator[ByteSource]:
         yield ByteSource(stream, str(path))
 
 
+def is_live(path: str | Path) -> bool:
+    """Whether an input may still be written while it is read, as a pipe is: all but a regular file.
+
+    Args:
+        path: a file, or ``-`` for standard input.
+    """
+    if str(path) == "-":
+        return sys.stdin is None or not _is_file(sys.stdin.buffer)
+    try:
+        return not stat.S_ISREG(Path(path).stat().st_mode)
+    except (OSError, ValueError):
+        return True
+
+
 def _is_file(stream: BinaryIO) -> bool:
     try:
         return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)

@@ -23,6 +23,11 @@ class SurrogateJoiner:
         self.replaced = False
         self._held = ""
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether no half waits for its other half."""
+        return not self._held
+
     def feed(self, text: str, *, final: bool = False) -> str:
         """Return the text with whole characters only.
 

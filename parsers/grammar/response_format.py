@@ -56,7 +56,7 @@ def _no_grammar(registry: Registry[Any], cls: type[Any], request: ChatRequest) -
     method = "call_syntaxes" if registry is ToolParserManager else "structural_tag_model"
     able = ", ".join(entry.name for entry in registry if _defines(entry.cls, method))
     return ValueError(
-        f"{registry.kind} {name!r} has no grammar, so that tool_choice {read_demand(request).spoken} can't be enforced: "
+        f"{registry.kind} {name!r} has no grammar to enforce tool_choice {read_demand(request).spoken} with: "
         f"leave the answer unconstrained, or give its class a class method `{method}`; these have one: {able}"
     )
 

@@ -16,7 +16,8 @@ _HEADER = re.compile(
     rf"{re.escape(_CALL_OPEN)}\s{{0,32}}([^<>\n]{{0,64}}?)\s{{0,32}}<｜tool_sep｜>\s{{0,32}}(?=<steptml:invoke)"
 )
 _UNFINISHED_HEADER = re.compile(
-    rf"{re.escape(_CALL_OPEN)}[^<>\n]{{0,128}}(?:<[^<>]{{0,10}}|<｜tool_sep｜>\s{{0,32}}(?:<[a-z:]{{0,14}})?)?\Z"
+    rf"{re.escape(_CALL_OPEN)}\s{{0,32}}[^<>\n]{{0,64}}\s{{0,32}}"
+    r"(?:<[^<>]{0,10}|<｜tool_sep｜>\s{0,32}(?:<[a-z:]{0,14})?)?\Z"
 )
 
 

@@ -227,7 +227,7 @@ class ToolParser(ABC):
             How many leading characters of ``text`` can be dropped (``pos`` included).
         """
         streamed = self._streamed
-        if streamed is not None and "<" not in text and not final:  # nothing that could end the string
+        if streamed is not None and text and "<" not in text and not final:  # nothing that could end the string
             piece = streamed.stream(text[pos:] if pos else text)
             if piece and self._call_index >= 0:
                 deltas.append(DeltaToolCall(self._call_index, None, None, None, piece))

@@ -58,11 +58,12 @@ class EventReader:
 
     Attributes:
         is_sse: whether there was a ``data:`` line.
+        line: the number of the line that was read last; whoever reads one himself counts it here.
     """
 
     def __init__(self) -> None:
         self.is_sse = False
-        self._number = 0
+        self.line = 0
         self._name = ""
         self._data: _Lines = []  # `data:` lines that are no JSON yet
         self._document: _Lines = []  # lines of a value whose brackets are still open
@@ -71,9 +72,9 @@ class EventReader:
         self._in_array = False  # a line `[` came: what follows are its items
 
     @property
-    def line(self) -> int:
-        """The number of the line that was read last."""
-        return self._number
+    def is_idle(self) -> bool:
+        """Whether the next line is read by itself, whatever came before it."""
+        return not (self._data or self._document or self._in_array or self._name)
 
     @property
     def pending(self) -> bytes:
@@ -82,7 +83,7 @@ class EventReader:
 
     def feed(self, raw: bytes) -> list[Item]:
         """Take the next line, without its end."""
-        self._number += 1
+        self.line += 1
         line = raw.removeprefix(_BYTE_ORDER_MARK)
         if line.startswith(b"data") and line[4:5] in (b":", b""):
             self.is_sse = True
@@ -109,18 +110,18 @@ class EventReader:
     def _take_data(self, payload: bytes) -> list[Item]:
         stripped = payload.strip()
         if stripped == _DONE:
-            return [*self._end_of_data(), Done(self._number)]
+            return [*self._end_of_data(), Done(self.line)]
         if not stripped and not self._data:
             return []  # keeps a connection alive
         # Inside a value of several lines only lines that are not indented can be events of their own.
         if not self._data or payload.startswith(b"{"):
             try:
-                event = self._event(self._number, stripped, from_sse=True)
+                event = self._event(self.line, stripped, from_sse=True)
             except ValueError:
                 pass
             else:
                 return [*self._end_of_data(), event]
-        self._data.append((self._number, payload))
+        self._data.append((self.line, payload))
         return []
 
     def _end_of_data(self) -> list[Item]:
@@ -138,7 +139,7 @@ class EventReader:
         return [self._one(number, line, from_sse=True) for number, line in lines if line.strip()]
 
     def _take_json(self, line: bytes, stripped: bytes) -> list[Item]:
-        number = self._number
+        number = self.line
         if stripped == _DONE:
             return [Done(number)]
         if self._in_array and stripped in (b"]", b"],"):
@@ -167,12 +168,12 @@ class EventReader:
     def _extend_document(self, line: bytes, stripped: bytes) -> list[Item]:
         if line.startswith(b"{"):  # inside a value lines are indented, unless this is the next value
             try:
-                event = self._event(self._number, stripped)
+                event = self._event(self.line, stripped)
             except ValueError:
                 pass
             else:
                 return [*self._interrupted(), event]
-        self._document.append((self._number, line))
+        self._document.append((self.line, line))
         opened = open_brackets(stripped)
         if opened is None:
             return self._interrupted()  # a string never goes on in the next line

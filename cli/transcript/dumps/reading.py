@@ -13,12 +13,14 @@ from typing import Any
 from unspool.parsers.tokenization import TextTokenizer
 
 from ..errors import BadLine, TranscriptError
-from .choices import Choices
+from .choices import Choices, Response
 from .events import Done, Event, EventReader, Item
 from .fields import shown
 from .formats import shape_of
 from .id_text import IdDecoder, NoTokenizerError
 from .pieces import Piece, Shape
+from .record import SHAPE as RECORD
+from .record import read_plain
 from .responses import Part, Splitter
 from .server_errors import error_message
 
@@ -81,28 +83,36 @@ class _DumpReader:
         failure: TranscriptError | None = None
         looking = True
         ahead: list[tuple[int, Piece | None]] = []  # ``None``: a [DONE]
-        steps = self._steps(lines)
+        lines = iter(lines)
         while looking:
             try:
-                found = next(steps, None)
+                line = next(lines, None)
             except TranscriptError as problem:  # what came before is still shown
-                failure, found = problem, None
-            if found is not None:
-                ahead += found
-            looking = found is not None and (not ahead or (len(ahead) < _AHEAD and line_ready()))
+                failure = problem
+                break
+            ahead += self._pieces(self._events.finish() if line is None else self._events.feed(line))
+            looking = line is not None and (not ahead or (len(ahead) < _AHEAD and line_ready()))
         if any(piece is not None for _, piece in ahead):
             self._start([piece for _, piece in ahead if piece is not None])
         yield from self._parts(ahead)
         if failure is not None:
             raise failure
-        for found in steps:
-            yield from self._parts(found)
+        plain = self._plain_response()
+        for line in lines:
+            if plain is not None and (output := read_plain(line)) is not None:
+                self._events.line += 1
+                yield Part(plain, output)
+                continue
+            yield from self._parts(self._pieces(self._events.feed(line)))
+            plain = self._plain_response()
+        yield from self._parts(self._pieces(self._events.finish()))
         yield from self._finish()
 
-    def _steps(self, lines: Iterable[bytes]) -> Iterator[list[tuple[int, Piece | None]]]:
-        for line in lines:
-            yield self._pieces(self._events.feed(line))
-        yield self._pieces(self._events.finish())
+    def _plain_response(self) -> Response | None:
+        """Whose chunk the next line is if it is a plain record; ``None`` where that takes all stages to say."""
+        if self._shape is not RECORD or self._splitter is None or not self._events.is_idle:
+            return None
+        return self._splitter.plain_response
 
     def _pieces(self, items: list[Item]) -> list[tuple[int, Piece | None]]:
         found: list[tuple[int, Piece | None]] = []

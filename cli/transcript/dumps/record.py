@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
+
 from unspool.parsers.chat_runner import EngineOutput
 
 from .fields import checked_ids, request_id, string, token_ids
@@ -37,6 +39,24 @@ def to_record(output: EngineOutput, choice: str | None, prompt_token_ids: list[i
     if output.finish_reason is not None:
         record["finish_reason"] = output.finish_reason
     return record
+
+
+def read_plain(line: bytes) -> EngineOutput | None:
+    """Read a record that has text, perhaps ids, and nothing else, as nearly all of a stream are.
+
+    Returns:
+        Its chunk; ``None`` where the line is anything else or wrong, which is for :data:`SHAPE` to say.
+    """
+    try:
+        value = orjson.loads(line)
+        if type(value) is not dict or type(text := value.get("text")) is not str:
+            return None
+        ids = value.get("token_ids")
+        if type(ids) is list and len(value) == 2:
+            return EngineOutput(text, checked_ids(ids, "token_ids"))
+        return EngineOutput(text) if len(value) == 1 else None
+    except ValueError:
+        return None
 
 
 def _fits(value: Any) -> bool:

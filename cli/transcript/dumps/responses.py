@@ -65,6 +65,15 @@ class Splitter:
         self._over: set[Key] = set()
         self._prompt: tuple[str | None, list[int]] = (None, [])  # of the request that came last
 
+    @property
+    def plain_response(self) -> Response | None:
+        """The response that gets the text and ids of pieces of no named request as they are; ``None`` at other times.
+
+        Only where nothing of it depends on what else a piece says: see :meth:`_OpenResponse.is_plain`.
+        """
+        response = self._open.get((None, 0))
+        return response.response if response is not None and response.is_plain else None
+
     def feed(self, piece: Piece) -> Iterator[Part]:
         """Take a piece.
 
@@ -138,11 +147,12 @@ class _OpenResponse:
         *,
         ends: bool,
     ) -> None:
-        self._response = response
+        self.response = response
         self._ends = ends
         self._decoder = decoder
         self._warn = warn
         self._note = note
+        self._is_delta = growth is Growth.DELTA
         self._deltas = DeltaMaker(growth, lambda why: note("growth", why))
         self._text = ResponseText(decoder, response.prompt_token_ids)
         self._surrogates = SurrogateJoiner()
@@ -150,6 +160,16 @@ class _OpenResponse:
         self._parsed: tuple[str, ...] = ()
         self._begun = False
         self._finished = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether whole characters come out as they go in, and nothing has to be known about them at the end."""
+        return (
+            self._is_delta
+            and not (self._ends or self._parsed)
+            and self._decoder.tokenizer is None
+            and self._surrogates.is_idle
+        )
 
     @property
     def lossy(self) -> bool:
@@ -248,7 +268,7 @@ class _OpenResponse:
 
     def _part(self, output: EngineOutput, *, last: bool = False) -> Part:
         difference, self._text.difference = self._text.difference, None
-        return Part(self._response, output, last, difference)
+        return Part(self.response, output, last, difference)
 
 
 def _once(say: Callable[[str], None]) -> Callable[[str, str], None]:
