@@ -128,7 +128,7 @@ class Growth:
         """How many times the time 10 times the text takes, where that grows most; 10 is linear."""
         steps = [10.0]
         for before, after in zip(self.points, self.points[1:], strict=False):
-            if after.characters > 1.5 * before.characters:
+            if after.characters > 5 * before.characters:  # a shorter step says more of the clock than of the parser
                 slope = math.log(after.seconds / before.seconds) / math.log(after.characters / before.characters)
                 steps.append(10**slope)
         return max(steps)
