@@ -209,7 +209,7 @@ class TestGrowth:
         assert found.tenfold == pytest.approx(75.0)
 
     def test_stopped_pass_counts_for_as_far_as_it_came(self) -> None:
-        found = Growth("4", [Point(1000, [1.0]), Point(2000, [3.0, 1.0], complete=False)])
+        found = Growth("4", [Point(1000, [1.0]), Point(10_000, [60.0, 40.0], complete=False)])
         assert found.tenfold == pytest.approx(100.0)
         assert not Growth("4", [Point(1000, [1.0]), Point(1100, [1.5], complete=False)]).is_quadratic
 
