@@ -13,7 +13,9 @@ from .render.visible import escape_line
 
 def say(line: str) -> None:
     """One line on stderr, harmless whatever is in it."""
-    with suppress(OSError):  # nobody listens (`2>&1 | head`): the exit code still says it
+    with suppress(
+        OSError, AttributeError
+    ):  # stderr is closed, or nobody listens (`2>&1 | head`): the exit code still says it
         sys.stderr.write(escape_line(line) + "\n")
         sys.stderr.flush()
 

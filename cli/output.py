@@ -12,6 +12,7 @@ from typing import NoReturn
 import typer
 
 from .exits import ExitCode, fail
+from .render.visible import escape_json
 
 
 class Output:
@@ -32,6 +33,10 @@ class Output:
     def data(self, data: bytes) -> None:
         """Write bytes as they are."""
         self._parts.append(data)
+
+    def json(self, data: bytes) -> None:
+        """Write JSON. On a terminal what it would act on is escaped, which changes nothing for a reader of JSON."""
+        self.data(escape_json(data.decode()).encode() if self.is_terminal else data)
 
     def text(self, text: str) -> None:
         """Write text for a person, in the terminal's encoding."""

@@ -6,10 +6,13 @@ input doesn't stop the others.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Protocol
+
+import typer
 
 from unspool.parsers import ChatRunner, Diagnostic, EngineOutput, ResponseParser
 
@@ -95,6 +98,12 @@ class Session:
         parser = self._new_parser()
         try:
             self._view(ChatRunner(parser, choice=response.label), self._chunks(response, parser, parts), source)
+        except (typer.Exit, _UnreadableError):
+            raise
+        except Exception as problem:  # a plug-in's, or a fault of ours: either way the other inputs still count
+            self._report(f"{spoken_name(path)}: the parser raised {_spoken(problem)}")
+            for _ in parts:  # what is left of this response goes to no other parser
+                pass
         finally:
             self._output.flush()
             name = spoken_name(path) + ("" if response.label is None else f" [{response.label}]")
@@ -137,4 +146,10 @@ class Session:
 
 
 class _UnreadableError(Exception):
-    """The reader gave up; told apart from a ``ValueError`` of our own, which is a bug and must show."""
+    """The reader gave up; told apart from a ``ValueError`` of a parser."""
+
+
+def _spoken(problem: Exception) -> str:
+    """An exception's type, message and the line that raised it."""
+    where = traceback.extract_tb(problem.__traceback__)[-1]
+    return f"{type(problem).__name__}: {problem} ({Path(where.filename).name}:{where.lineno})"

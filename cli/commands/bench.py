@@ -224,7 +224,7 @@ def _print(plan: Plan, results: Sequence[CaseResult], sizes: Sequence[int], *, a
 
     output = Output()
     if as_json:
-        output.data(encode(record(plan, results)) + b"\n")
+        output.json(encode(record(plan, results)) + b"\n")
         output.flush()
         return
     output.text("" if first else "\n")

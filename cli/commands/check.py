@@ -242,7 +242,7 @@ class _Report:
     def _write_json(self, value: object) -> None:
         from ..render.json_bytes import encode
 
-        self._output.data(encode(value) + b"\n")
+        self._output.json(encode(value) + b"\n")
         self._output.flush()
 
 

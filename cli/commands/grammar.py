@@ -90,7 +90,7 @@ def grammar(
         if check or (check is None and find_spec("xgrammar")):
             _compile(response_format)
     output = Output()
-    output.data(encode(response_format) + b"\n")
+    output.json(encode(response_format) + b"\n")
     output.flush()
 
 

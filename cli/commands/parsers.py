@@ -195,5 +195,5 @@ def _print_json(value: Any) -> None:
     from ..render.json_bytes import encode
 
     output = Output()
-    output.data(encode(value) + b"\n")
+    output.json(encode(value) + b"\n")
     output.flush()

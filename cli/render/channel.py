@@ -80,6 +80,6 @@ class ChannelCalls:
             return
         self._call.arguments = "".join(self._arguments)
         origin = {} if self._choice is None else {"choice": self._choice}
-        self._output.data(encode(origin | call_record(self._call)) + b"\n")
+        self._output.json(encode(origin | call_record(self._call)) + b"\n")
         self._call = None
         self._arguments = []

@@ -35,7 +35,7 @@ class DeltaRecords:
 
     def delta(self, chunk: ChatStreamChunk) -> None:
         """Write one record."""
-        self._output.data(encode(delta_record(chunk, self._source)) + b"\n")
+        self._output.json(encode(delta_record(chunk, self._source)) + b"\n")
 
     def end(self, runner: ChatRunner) -> None:
         """Nothing follows: the last record carries the finish reason."""

@@ -45,7 +45,7 @@ def make_view(
     if form == "json":
         if mode == "chunk":
             return partial(_stream, lambda source: DeltaRecords(output, source))
-        return partial(_collect, lambda result, source: output.data(encode(message_record(result, source)) + b"\n"))
+        return partial(_collect, lambda result, source: output.json(encode(message_record(result, source)) + b"\n"))
 
     from .palette import Painter
 

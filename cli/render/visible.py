@@ -54,3 +54,8 @@ def escape(text: str) -> str:
 def escape_line(text: str) -> str:
     """``text`` for a terminal, on one line."""
     return _ACTS_OR_BREAKS.sub(lambda match: _name(match.group()), text)
+
+
+def escape_json(text: str) -> str:
+    """JSON for a terminal: the same value, its strings escaped."""
+    return _ACTS.sub(lambda match: f"\\u{ord(match.group()):04x}", text)

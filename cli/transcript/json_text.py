@@ -15,6 +15,7 @@ import orjson
 _PERHAPS_BEYOND_64_BIT = re.compile(rb"[\s:,\[-]\d{19}")  # orjson would make these floats
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{},]|"', re.DOTALL)
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"')
+_DEEPEST = 200  # containers in each other
 _CUT_ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 
 
@@ -22,8 +23,11 @@ def load_json(data: bytes) -> Any:
     """Parse JSON.
 
     Raises:
-        ValueError: it is no JSON; the message says where it stops being it.
+        ValueError: it is no JSON, and the message says where it stops being it, or it is nested deeper than what is
+            passed through could be written again.
     """
+    if data.count(b"[") + data.count(b"{") > _DEEPEST and _depth(data) > _DEEPEST:
+        raise ValueError("not readable: nested too deeply")
     if not _PERHAPS_BEYOND_64_BIT.search(data):
         try:
             return orjson.loads(data)
@@ -35,6 +39,19 @@ def load_json(data: bytes) -> Any:
         raise ValueError(f"not JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}") from error
     except RecursionError as error:
         raise ValueError("not readable: nested too deeply") from error
+
+
+def _depth(data: bytes) -> int:
+    """How deeply containers are nested."""
+    depth = deepest = 0
+    for match in _TOKEN.finditer(data):
+        token = match.group()
+        if token in (b"{", b"["):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token in (b"}", b"]"):
+            depth -= 1
+    return deepest
 
 
 def open_brackets(line: bytes) -> int | None:
