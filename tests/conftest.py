@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -12,6 +13,7 @@ from oracle import CASE_FILES, FIXTURES, load_cases
 from tokenizers import Tokenizer
 
 from unspool.parsers import ReasoningParserManager, ResponseParserManager, ToolParserManager
+from unspool.parsers.registry import Registry
 from unspool.parsers.tokenization import TextTokenizer
 
 settings.register_profile("ci", derandomize=True)
@@ -34,7 +36,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(autouse=True, scope="module")
 def registries_as_before() -> Iterator[None]:
     """The plug-ins that a module's tests load are gone after it: all tests of a process share the managers."""
-    managers = (ReasoningParserManager, ToolParserManager, ResponseParserManager)
+    managers: tuple[Registry[Any], ...] = (ReasoningParserManager, ToolParserManager, ResponseParserManager)
     before = [(dict(manager._entries), dict(manager._names)) for manager in managers]
     yield
     for manager, (entries, names) in zip(managers, before, strict=True):
