@@ -200,6 +200,15 @@ class LiteralStrings:
         self._add(quote(mark)[1:-1])
         return after, False
 
+    def plain_piece(self, text: str) -> str | None:
+        """JSON text of a chunk that lies wholly within a string; ``None`` where the walk has to look at it.
+
+        The hot path: no quote and no escape in it, and the beginning of the string is out.
+        """
+        if self._state is not STRING or not self._begun or self._captured is not None:
+            return None
+        return None if self._mark[0] in text or "\\" in text else quote(text)[1:-1]
+
     def _private_string(self, text: str, pos: int, final: bool) -> tuple[int, bool]:
         found = self._quotes.search_final(text, pos) if final else self._quotes.search(text, pos)
         end = len(text) if found is None else found.start()

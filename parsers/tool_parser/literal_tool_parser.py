@@ -68,6 +68,11 @@ class LiteralToolParser(ToolParser):
 
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
         reader = self._reader
+        if self._in_call and not (final or pos):
+            piece = reader.plain_piece(text)
+            if piece is not None:
+                self._emit_delta(deltas, piece)
+                return len(text)
         reader.base_offset = self.base_offset
         waiting = False
         while not (waiting or self._payload_closed):
