@@ -7,7 +7,7 @@ input doesn't stop the others.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -25,9 +25,6 @@ from .render.view import View
 from .transcript import Part, Response, is_live
 
 _BATCH = 64  # chunks whose output is written together where nobody waits for it
-
-Reader = Callable[[Path, ResponseParser, Callable[[str], None]], Iterable[EngineOutput]]
-"""Takes an input of one response, the parser that its text goes to, and where to report a line that can't be read."""
 
 
 class ResponseReader(Protocol):

@@ -90,6 +90,7 @@ class ChatRunner:
         self.chunks = 0
         self.finish_reason: str | None = None
         self._tool_calls_emitted = False
+        self._held: EngineOutput | None = None  # carries a finish reason, before which the end's text has to come
         self._completion_tokens: int | None = None
 
     @property
@@ -133,31 +134,16 @@ class ChatRunner:
         One engine chunk is held back where it carries a finish reason, so that the text which the parser releases at
         the end still comes before it.
         """
-        held: EngineOutput | None = None
         for output in outputs:
-            if held is not None:
-                yield from self.feed(held)
-                held = None
-            if output.finish_reason is None:
-                yield from self.feed(output)
-            else:
-                held = output
-        yield from self._finish(held)
+            yield from self._next(output)
+        yield from self._finish()
 
     async def stream_async(self, outputs: AsyncIterable[EngineOutput]) -> AsyncIterator[ChatStreamChunk]:
         """Like :meth:`stream`, for an engine that yields asynchronously."""
-        held: EngineOutput | None = None
         async for output in outputs:
-            if held is not None:
-                for chunk in self.feed(held):
-                    yield chunk
-                held = None
-            if output.finish_reason is None:
-                for chunk in self.feed(output):
-                    yield chunk
-            else:
-                held = output
-        for chunk in self._finish(held):
+            for chunk in self._next(output):
+                yield chunk
+        for chunk in self._finish():
             yield chunk
 
     def collect(self, outputs: Iterable[EngineOutput]) -> ChatResult:
@@ -178,7 +164,16 @@ class ChatRunner:
                 logprobs.append(chunk.logprobs)
         return self._result(builder, logprobs)
 
-    def _finish(self, held: EngineOutput | None) -> list[ChatStreamChunk]:
+    def _next(self, output: EngineOutput) -> list[ChatStreamChunk]:
+        """Feed what was held, then ``output`` unless it is to be held itself."""
+        held, self._held = self._held, None
+        if output.finish_reason is not None:
+            self._held = output
+            return [] if held is None else self.feed(held)
+        return self.feed(output) if held is None else self.feed(held) + self.feed(output)
+
+    def _finish(self) -> list[ChatStreamChunk]:
+        held, self._held = self._held, None
         chunks = self.feed(held or EngineOutput(), final=True)
         if held is None:
             self.chunks -= 1  # nothing was read: what the end releases belongs to the chunk before
