@@ -162,13 +162,14 @@ class MarkerScanner:
     ``search(text, pos)`` returns a match or ``None``. A match whose ``lastindex`` is set is a whole marker
     (``match.group()`` says which), any other match is a tail that must wait for more text. ``search_final`` finds
     whole markers only, for when no more text will come. ``match`` and ``match_final`` do the same at ``pos`` only.
+    ``undecided(text)`` says whether all of ``text`` is such a tail.
 
     Attributes:
         markers: the tags.
         starts: first characters of the tags; a text that holds none of them needs no search.
     """
 
-    __slots__ = ("markers", "match", "match_final", "search", "search_final", "starts")
+    __slots__ = ("markers", "match", "match_final", "search", "search_final", "starts", "undecided")
 
     def __init__(self, markers: Iterable[str], boundaries: Boundaries = _CHARACTERS) -> None:
         self.markers = tuple(dict.fromkeys(markers))
@@ -179,6 +180,7 @@ class MarkerScanner:
         self.search, self.match = pattern.search, pattern.match
         whole = re.compile(_pattern(self.markers, None))
         self.search_final, self.match_final = whole.search, whole.match
+        self.undecided = re.compile(tails_pattern(self.markers, boundaries)).match
 
 
 @lru_cache(maxsize=1024)
@@ -206,6 +208,12 @@ def _pattern(markers: tuple[str, ...], boundaries: Boundaries | None) -> str:
             parts.append("(" + "|".join(re.escape(marker[1:]) for marker in shorter) + ")")
         branches.append(re.escape(start) + "(?:" + "|".join(parts) + ")")
     return "|".join(branches)
+
+
+def tails_pattern(markers: tuple[str, ...], boundaries: Boundaries = _CHARACTERS) -> str:
+    """Matches a proper prefix of one of ``markers`` that ends the text."""
+    tails = {prefix for marker in markers for prefix in boundaries.prefixes(marker)}
+    return _tail_pattern(tails) if tails else r"(?!)"
 
 
 def _tail_pattern(tails: set[str]) -> str:

@@ -24,7 +24,7 @@ from .request import ChatRequest
 from .token_count import ReasoningTokenCounter
 from .tokenization import as_text_tokenizer
 from .tool_parser import ToolParser, ToolParserManager
-from .tool_parser.tool_parser import CallIdFactory
+from .tool_parser.tool_parser import CallIdFactory, Undecided
 from .tool_parser.writing import FunctionCalls
 
 Deltas = list[tuple[DeltaMessage, bool]]
@@ -226,6 +226,8 @@ class BaseResponseParser(ResponseParser):
         self._suspended = PLAIN  # the mode that the tool block returns to
         self._phase: Phase = self._text
         self._fast = False  # the next chunk goes to the open block, or is all text if no tag can begin in it
+        self._undecided: Undecided | None = None
+        self._tool_at_hand: ToolParser | None = None  # which takes the next chunk as it comes
         self._fast_from = 0
         self._reasoning_offset = 0
         self._reasoning_tag = ""
@@ -265,24 +267,29 @@ class BaseResponseParser(ResponseParser):
         return answer if answer is None or before is None else sequence(before, answer)
 
     def stream_chunk(self, delta_text: str, delta_token_ids: Sequence[int] = (), final: bool = False) -> Deltas:
-        if not self._fast or final:
+        tool = self._tool_at_hand
+        if tool is not None and not final:
+            piece = tool.plain_piece(delta_text)
+            if piece is None:
+                return self._stream_block(delta_text)
+            self._offset += len(delta_text)
+            if not piece:
+                return []
+            call = DeltaToolCall(tool.call_index, None, None, None, piece)
+            return [(DeltaMessage(None, None, None, [call]), True)]
+        if final or not self._fast:
             return self._stream(delta_text, delta_token_ids, final)
-        if self._mode is TOOL:  # the hot path of tool calls: a block is open
-            pending = self._pending
-            if pending:
-                delta_text = pending + delta_text
-            tool = self._open_tool
-            tool.base_offset = self._offset
-            pieces: list[DeltaToolCall] = []
-            end = tool.feed_tool_block(delta_text, pieces, False, 0)
-            deltas: Deltas = [(DeltaMessage(None, None, None, pieces), True)] if pieces else []
-            if tool.block_closed or tool.block_rejected:
-                self._settle_block(deltas, end)
-                self._keep(delta_text, self._consume(delta_text, deltas, False, end))
-                return deltas
-            self._offset += end
-            if pending or end < len(delta_text):
-                self._pending = delta_text[end:]
+        pending = self._pending
+        if pending:
+            delta_text = pending + delta_text
+            if self._undecided is not None and self._undecided(delta_text):
+                self._pending = delta_text
+                return []
+            if self._mode is TOOL:
+                return self._stream_block(delta_text)
+        if pending:
+            deltas: Deltas = []
+            self._keep(delta_text, self._consume(delta_text, deltas, False, 0))
             return deltas
         for start in self._starts:
             if start in delta_text:
@@ -293,6 +300,27 @@ class BaseResponseParser(ResponseParser):
         if self._mode is PLAIN:
             return [(DeltaMessage(None, delta_text), False)]
         return [(DeltaMessage(None, None, delta_text), False)]
+
+    def _stream_block(self, text: str) -> Deltas:
+        """Go on in the open block with retained and new text, and after it where it ends."""
+        tool = self._open_tool
+        tool.base_offset = self._offset
+        pieces: list[DeltaToolCall] = []
+        end = tool.feed_tool_block(text, pieces, False, 0)
+        deltas: Deltas = [(DeltaMessage(None, None, None, pieces), True)] if pieces else []
+        if tool.block_closed or tool.block_rejected:
+            self._settle_block(deltas, end)
+            self._keep(text, self._consume(text, deltas, False, end))
+            return deltas
+        self._offset += end
+        if end < len(text):
+            self._pending = text[end:]
+            self._undecided = tool.undecided()
+            self._tool_at_hand = None
+        else:
+            self._pending = ""
+            self._tool_at_hand = tool
+        return deltas
 
     @property
     def reasoning_tokens(self) -> int | None:
@@ -331,12 +359,23 @@ class BaseResponseParser(ResponseParser):
         self._fast_from = self._offset
         if self._counter is not None:
             self._counter.settle(sys.maxsize if self._ended else self._offset)
+        if self._pending:
+            self._undecided = self._undecided_text()
         self._fast = (
-            (self._mode is TOOL or (not self._pending and self._phase == self._text))
+            (self._mode is TOOL or self._phase == self._text or bool(self._pending))
             and not self._ended
             and self.spans is None
             and self._counter is None
         )
+        self._tool_at_hand = self._open_tool if self._fast and self._mode is TOOL and not self._pending else None
+
+    def _undecided_text(self) -> Undecided | None:
+        """Which texts would only wait, if the pending one became one of them."""
+        if self._mode is TOOL:
+            return self._open_tool.undecided()
+        if self._phase == self._text:
+            return None if self._scanner is None else self._scanner.undecided
+        return self._open_tool.opener_scanner.undecided if self._phase == self._between else None
 
     def _consume(self, text: str, deltas: Deltas, final: bool, pos: int) -> int:
         """Consume ``text`` from ``pos``; return where its unsettled suffix begins."""

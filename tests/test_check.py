@@ -249,7 +249,7 @@ class DropsHalf(Coder):
 @tool("x-drops-call")
 class DropsCall(Qwen):
     def _begin_call(self, name, deltas, pos, call_id=None):
-        self._call_index = -1
+        self.call_index = -1
         return False
 
 

@@ -110,7 +110,7 @@ class JsonToolParser(ToolParser):
         self._headed = False  # the name stood before the envelope, which is the arguments' value alone
         self._name: str | None = None
         self._call_id: str | None = None
-        self._call_index = -1
+        self.call_index = -1
         self._envelope_offset = -1  # none has begun
         self._malformed = False
         self._argument_key = ""  # the spelling whose value was taken
@@ -377,10 +377,10 @@ class JsonToolParser(ToolParser):
             self._report_at("text-dropped", offset, f"{key!r} was dropped: {self._key!r} is there too")
 
     def _emit_arguments(self, piece: str, deltas: list[DeltaToolCall]) -> None:
-        if self._call_index < 0:
+        if self.call_index < 0:
             self._keep_arguments(piece)
         elif piece:
-            deltas.append(DeltaToolCall(self._call_index, None, None, None, piece))
+            deltas.append(DeltaToolCall(self.call_index, None, None, None, piece))
 
     def _keep_arguments(self, piece: str) -> None:
         """Keep arguments that came before the name (R24); those of a rejected call go nowhere."""

@@ -7,6 +7,7 @@ invalid literals survive verbatim, and no text is looked at twice.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from ..markers import MarkerScanner
@@ -18,20 +19,32 @@ _SWALLOWED_LEVELS = 2
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
 
 # The inside of a string as far as it is stable: a `\u00f` at the end of the text may still become `\u00fc`.
-_in_string = re.compile(r'(?:[^"\\]++|\\(?!u).|\\u(?![0-9a-fA-F]{0,3}\Z))*+', re.DOTALL).match
+_INSIDE_STRING = r'(?:[^"\\]++|\\(?!u).|\\u(?![0-9a-fA-F]{0,3}\Z))*+'
+
+_in_string = re.compile(_INSIDE_STRING, re.DOTALL).match
 
 _SCALAR = re.compile(r'[^\s,:"{}\[\]<]*+')
 
+_Match = Callable[..., "re.Match[str] | None"]
+
 
 @lru_cache(maxsize=256)
-def _structure(stop_starts: str) -> re.Pattern[str]:
-    """The inside of a container up to the next bracket, unfinished string or possible stop tag."""
+def _walks(stop_starts: str) -> tuple[_Match, _Match, _Match]:
+    """Walks over the inside of a container.
+
+    The first goes up to the next bracket, unfinished string or possible stop tag. The others match all of a text that
+    has none of these but the beginning of a string at its end, where they set a group; the last begins in a string.
+    """
     if set(stop_starts) & set("[{"):  # a bracket may begin a stop tag: look at each
-        return re.compile(rf'(?:[^"{{}}\[\]{re.escape(stop_starts)}]++|{_STRING})*+', re.DOTALL)
-    inside = flat = rf'[^"{{}}\[\]{re.escape(stop_starts)}]++|{_STRING}'
-    for _ in range(_SWALLOWED_LEVELS):
-        inside = rf"{flat}|\{{(?:{inside})*+\}}|\[(?:{inside})*+\]"
-    return re.compile(rf"(?:{inside})*+", re.DOTALL)
+        inside = rf'[^"{{}}\[\]{re.escape(stop_starts)}]++|{_STRING}'
+    else:
+        inside = flat = rf'[^"{{}}\[\]{re.escape(stop_starts)}]++|{_STRING}'
+        for _ in range(_SWALLOWED_LEVELS):
+            inside = rf"{flat}|\{{(?:{inside})*+\}}|\[(?:{inside})*+\]"
+    walk = rf"(?:{inside})*+"
+    rest = rf'{walk}(?:"{_INSIDE_STRING}()\Z|\Z)'
+    whole = rf'{_INSIDE_STRING}(?:()\Z|"{rest})'
+    return tuple(re.compile(pattern, re.DOTALL).match for pattern in (walk, rest, whole))  # type: ignore[return-value]
 
 
 class JsonValueScanner:
@@ -45,23 +58,51 @@ class JsonValueScanner:
 
     Attributes:
         done: the value is complete.
+        in_string: the text so far ends inside a string.
         stopped: a stop tag stands where the last call returned.
     """
 
-    __slots__ = ("_at_quote", "_depth", "_in_string", "_scalar", "_stops", "_structure", "done", "stopped")
+    __slots__ = (
+        "_at_quote",
+        "_depth",
+        "_rest",
+        "_rest_of_string",
+        "_scalar",
+        "_stops",
+        "_walk",
+        "done",
+        "in_string",
+        "stopped",
+    )
 
     def __init__(self, stops: MarkerScanner | None = None) -> None:
         self._stops = stops
-        self._structure = _structure(stops.starts if stops is not None else "").match
+        self._walk, self._rest, self._rest_of_string = _walks(stops.starts if stops is not None else "")
         self._depth = 0
-        self._at_quote = self._in_string = self._scalar = self.done = self.stopped = False
+        self._at_quote = self.in_string = self._scalar = self.done = self.stopped = False
 
     def begin(self, first: str) -> None:
         """A new value begins with the character ``first``, which the next :meth:`feed` gets too."""
         self._depth = 0
         self.done = self.stopped = False
-        self._at_quote = self._in_string = first == '"'
+        self._at_quote = self.in_string = first == '"'
         self._scalar = first not in '"{['
+
+    def passes(self, text: str) -> bool:
+        """Walk over all of ``text``, if no bracket of the container that is open, and no stop tag, can be in it.
+
+        The hot path before :meth:`feed`; where it returns ``False`` nothing has changed.
+        """
+        if not self.in_string:
+            rest = self._rest(text) if self._depth else None
+        elif '"' not in text and "\\u" not in text and text[-1:] != "\\":
+            return True
+        else:
+            rest = self._rest_of_string(text) if self._depth else None
+        if rest is None:
+            return False
+        self.in_string = rest.lastindex is not None
+        return True
 
     def feed(self, text: str, pos: int, final: bool = False) -> int:
         """Walk on from ``pos``.
@@ -76,17 +117,15 @@ class JsonValueScanner:
             a few characters may still become an escape or a stop tag.
         """
         length = len(text)
-        if self._in_string and '"' not in text and "\\" not in text:
-            return length  # most chunks of a long string, at a third of the pattern's price
         while True:
-            if self._in_string:
+            if self.in_string:
                 if self._at_quote:
                     self._at_quote = False
                     pos += 1
                 pos = _in_string(text, pos).end()  # type: ignore[union-attr]
                 if pos == length or text[pos] != '"':
                     return pos
-                self._in_string = False
+                self.in_string = False
                 pos += 1
                 if not self._depth:
                     self.done = True
@@ -98,12 +137,12 @@ class JsonValueScanner:
             elif not self._depth:  # at the value's own bracket
                 self._depth = 1
                 pos += 1
-            pos = self._structure(text, pos).end()  # type: ignore[union-attr]
+            pos = self._walk(text, pos).end()  # type: ignore[union-attr]
             if pos == length:
                 return pos
             char = text[pos]
             if char == '"':
-                self._in_string = True
+                self.in_string = True
             elif self._stops is not None and char in self._stops.starts and self._at_stop(text, pos, final):
                 return pos
             elif char == "{" or char == "[":

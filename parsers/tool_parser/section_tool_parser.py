@@ -183,7 +183,7 @@ class SectionToolParser(ToolParser):
             self._payload_closed = True
             return pos
         header = self._read_header(text[pos:end].strip(), pos)
-        self._call_index = -1
+        self.call_index = -1
         self._empty = True
         self._junk = False  # whether text after the body was reported
         if header is None:

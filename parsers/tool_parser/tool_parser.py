@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import ClassVar
 
 from ..diagnostics import Diagnostic
 from ..grammar.call_syntax import CallSyntax, calls_format
 from ..grammar.formats import Format
 from ..grammar.tool_choice import Demand
-from ..markers import Boundaries, marker_scanner
+from ..markers import Boundaries, marker_scanner, tails_pattern
 from ..messages import DeltaToolCall
 from ..registry import Registry
 from ..request import ChatRequest
@@ -27,6 +28,15 @@ _WHITE_SPACE = re.compile(r"\s*+")
 
 CallIdFactory = Callable[[int, str], str]
 """Makes the id of a call from its output index and function name."""
+
+Undecided = Callable[[str], object]
+"""Says of a text that waits whether it would go on waiting and do nothing else: false also where that isn't known."""
+
+
+@lru_cache(maxsize=256)
+def unfinished(tags: tuple[str, ...], boundaries: Boundaries, before: str = r"\s*+") -> Undecided:
+    """Matches what may become one of ``tags``; the pattern ``before`` may stand before it."""
+    return re.compile(f"{before}(?:{tails_pattern(tags, boundaries)})").match
 
 
 class ToolParser(ABC):
@@ -52,6 +62,7 @@ class ToolParser(ABC):
         separator: what may stand between two blocks without being text (R17).
         tool_close_prefixes: pieces of the close tag that can end a chunk, where the author says so; they are checked.
         diagnostics: where findings go; the response parser shares its own list.
+        call_index: output index of the current call; negative where nothing of it may be emitted.
         base_offset: where the text handed to :meth:`feed_tool_block` stands in the response.
         block_closed: the whole outer block is consumed, or the end of input forced it shut.
         block_rejected: the open tag opened nothing.
@@ -92,7 +103,7 @@ class ToolParser(ABC):
         self._held: list[str] = []  # consumed, but perhaps text after all
         self._block_offset = 0
         self._calls = 0  # accepted so far
-        self._call_index = -1  # output index of the current call; negative where nothing of it may be emitted
+        self.call_index = -1
         self._passing: JsonValueScanner | None = None  # walks over a JSON value that goes out verbatim as it comes
         self._streamed: ArgumentValue | None = None  # a string that goes out escaped as it comes, up to the next `<`
         if not self.open_tags:
@@ -210,9 +221,51 @@ class ToolParser(ABC):
         self._opening = self._tagged = bool(tag)
         self._streamed = None
         self._block_offset = offset
-        self._call_index = -1
+        self.call_index = -1
         self._passing = None
         self._begin_payload()
+
+    def plain_piece(self, text: str) -> str | None:
+        """Take text that lies within a string argument whole: the hot path before :meth:`feed_tool_block`.
+
+        Args:
+            text: new text, where none is retained.
+
+        Returns:
+            The piece of the current call's arguments that it becomes, perhaps ``""``. ``None`` where it may be more
+            than that: nothing has been consumed.
+        """
+        if self.call_index < 0:
+            return None
+        passing = self._passing
+        if passing is not None:
+            # most chunks of a long string need no more than this, at a third of a pattern's price
+            if passing.in_string and '"' not in text and "\\" not in text:
+                return text
+            return text if passing.passes(text) else None
+        streamed = self._streamed
+        if streamed is None or "<" in text:  # that could end the string
+            return None
+        return streamed.stream(text)
+
+    def undecided(self) -> Undecided | None:
+        """Which texts would only wait, asked where :meth:`feed_tool_block` has left some.
+
+        Returns:
+            A function that is true for text which, handed in again, would be left as it is and do nothing. ``None``
+            where none is known.
+        """
+        if self._payload_closed:
+            return unfinished(self.close_tags, self.boundaries)
+        if self._passing is not None:
+            return None
+        if self._opening:
+            return unfinished(self.payload_openers, self.boundaries) if self.payload_openers else None
+        return self._undecided_payload()
+
+    def _undecided_payload(self) -> Undecided | None:
+        """:meth:`undecided` inside the payload."""
+        return None
 
     def feed_tool_block(self, text: str, deltas: list[DeltaToolCall], final: bool = False, pos: int = 0) -> int:
         """Take text of the open block, which may hold its close tag and what follows (R19).
@@ -226,18 +279,12 @@ class ToolParser(ABC):
         Returns:
             How many leading characters of ``text`` can be dropped (``pos`` included).
         """
-        streamed = self._streamed
-        if streamed is not None and text and "<" not in text and not final:  # nothing that could end the string
-            piece = streamed.stream(text[pos:] if pos else text)
-            if piece and self._call_index >= 0:
-                deltas.append(DeltaToolCall(self._call_index, None, None, None, piece))
-            return len(text)
         while True:
             passing = self._passing
             if passing is not None:
                 end = passing.feed(text, pos, final)
-                if end > pos and self._call_index >= 0:
-                    deltas.append(DeltaToolCall(self._call_index, None, None, None, text[pos:end]))
+                if end > pos and self.call_index >= 0:
+                    deltas.append(DeltaToolCall(self.call_index, None, None, None, text[pos:end]))
                 pos = end
                 if not (passing.done or passing.stopped):
                     if final:
@@ -342,10 +389,10 @@ class ToolParser(ABC):
             Whether the call is accepted; a rejected call's arguments are not emitted.
         """
         if self._allowed_names is not None and name not in self._allowed_names:
-            self._call_index = -1
+            self.call_index = -1
             self._report("tool-call-rejected", pos, f"{name!r} is not among the request's tools; the call was dropped")
             return False
-        index = self._call_index = self._calls
+        index = self.call_index = self._calls
         self._calls += 1
         if call_id is None:
             call_id = f"call_{index}" if self._call_id_factory is None else self._call_id_factory(index, name)
@@ -354,8 +401,8 @@ class ToolParser(ABC):
 
     def _emit_delta(self, deltas: list[DeltaToolCall], arguments: str) -> None:
         """Emit a piece of the current call's arguments; nothing where the call was rejected."""
-        if self._call_index >= 0 and arguments:
-            deltas.append(DeltaToolCall(self._call_index, None, None, None, arguments))
+        if self.call_index >= 0 and arguments:
+            deltas.append(DeltaToolCall(self.call_index, None, None, None, arguments))
 
     def _report(self, code: str, pos: int, message: str) -> None:
         """Report a finding at ``pos`` of the current text."""

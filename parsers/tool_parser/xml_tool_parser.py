@@ -173,7 +173,7 @@ class XmlToolParser(ToolParser):
         if name:
             self._begin_call(name, deltas, pos)
         else:
-            self._call_index = -1
+            self.call_index = -1
             self._report("call-without-name", pos, "no function name here: the call was dropped")
         if following == "done":
             self._end_function(deltas)
