@@ -8,6 +8,7 @@ is passed on as it stands.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -29,6 +30,12 @@ from .tool_parser.writing import FunctionCalls, json_text
 
 # What a body is; the values are the kinds of a span.
 CONTENT, REASONING, TOOL, DROPPED = "content", "reasoning", "call", "dropped"
+
+# How the next chunk can be read outside bodies.
+_HELD, _HEADER = "held", "header"
+
+# A header that can't end yet: none of its tokens but `<|channel|>` and `<|constrain|>` is whole.
+_UNFINISHED_HEADER = re.compile(r"(?:[^<]|<\|(?:channel|constrain)\|>)*+(?:<[^>]*)?").fullmatch
 
 
 @ResponseParserManager.register_module("gpt-oss", "openai", "harmony")
@@ -66,7 +73,9 @@ class HarmonyResponseParser(ResponseParser):
         self._calls = 0
         self._first = True  # no message has begun
         self._ended = False
-        self._fast = ""  # kind of the open body where a chunk without "<" can only be more of it
+        self._fast = ""  # what a chunk without a token is: more of the body of this kind, or one of the above
+        self._waiting = ""  # the text of a header that can't end yet, not looked at
+        self._careful = False  # not only "<" in the next chunk matters: ids decide, or a token has begun
 
         self._kind = ""  # of the open body; "" between two
         self._body_at = 0
@@ -117,26 +126,49 @@ class HarmonyResponseParser(ResponseParser):
 
     def stream_chunk(self, delta_text: str, delta_token_ids: Sequence[int] = (), final: bool = False) -> Deltas:
         """Take the next piece of the response; see the base class."""
-        if self._fast and not final and "<" not in delta_text:
-            if not delta_text:
-                return []
-            self._offset += len(delta_text)
-            if self._fast == CONTENT:
-                return [(DeltaMessage(None, delta_text), False)]
-            if self._fast == REASONING:
-                return [(DeltaMessage(None, None, delta_text), False)]
-            assert self._json is not None
-            self._json.feed(delta_text)
-            call = DeltaToolCall(self._calls - 1, None, None, None, delta_text)
-            return [(DeltaMessage(None, None, None, [call]), True)]
-        return self._stream(delta_text, delta_token_ids, final)
+        fast = self._fast
+        if not fast or final:
+            return self._stream(delta_text, delta_token_ids, final)
+        if fast == _HEADER:
+            waiting = self._waiting + delta_text
+            if self._held_length + len(waiting) > LIMIT or (">" in delta_text and not _UNFINISHED_HEADER(waiting)):
+                return self._stream(delta_text, delta_token_ids, False)
+            self._waiting = waiting
+            return []
+        text: str | None = delta_text
+        if self._careful or "<" in delta_text:
+            if fast == _HELD and len(delta_token_ids) > 1:  # the place of each id counts
+                return self._stream(delta_text, delta_token_ids, False)
+            text = self._reader.plain(delta_text, delta_token_ids)
+            if text is None:
+                return self._stream(delta_text, delta_token_ids, False)
+            if fast == _HELD:
+                self._held_ids += [self._offset] * len(delta_token_ids)
+            elif self._is_analysis:
+                self._reasoning_tokens += len(delta_token_ids)
+        if not text:
+            return []
+        if fast == _HELD:
+            self._out = []
+            self._take_text(text)
+            self._look_ahead()
+            return self._out
+        self._offset += len(text)
+        if fast == CONTENT:
+            return [(DeltaMessage(None, text), False)]
+        if fast == REASONING:
+            return [(DeltaMessage(None, None, text), False)]
+        assert self._json is not None
+        self._json.feed(text)
+        return [(DeltaMessage(None, None, None, [DeltaToolCall(self._calls - 1, None, None, None, text)]), True)]
 
     def _stream(self, text: str, token_ids: Sequence[int], final: bool) -> Deltas:
         if self._ended:
             raise ValueError("this response has ended; a parser serves one response, make a new one")
         reader = self._reader
-        self._fast = ""
         self._out = []
+        if self._waiting:
+            text, self._waiting = self._waiting + text, ""
         for piece, special, ids in reader.read(text, token_ids, final):
             if special:
                 self._take_token(piece)
@@ -152,9 +184,22 @@ class HarmonyResponseParser(ResponseParser):
                 self._report("text-differs-from-ids", self._offset, f"{reader.surplus} characters came without ids")
             self._finish()
             self._ended = True
-        elif not (self._held is not None or reader.pending or reader.by_ids or self._echo or self.spans is not None):
-            self._fast = "" if self._kind == DROPPED or (self._json and self._json.blank) else self._kind
+        self._look_ahead()
         return self._out
+
+    def _look_ahead(self) -> None:
+        """Say how the next chunk can be read."""
+        reader = self._reader
+        if self._ended or self._echo or self.spans is not None or reader.by_ids is None:
+            self._fast = ""
+        elif self._held is None:
+            self._fast = "" if self._kind == DROPPED or (self._json and self._json.blank) else self._kind
+        elif self._in_header and not (self._kind or reader.by_ids):
+            self._fast = _HEADER
+            self._waiting, reader.pending = reader.pending, ""
+        else:
+            self._fast = _HELD
+        self._careful = bool(reader.by_ids or reader.pending)
 
     # -- from chunks to messages ---------------------------------------------------------------------------------------
 

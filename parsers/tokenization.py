@@ -118,7 +118,7 @@ class IncrementalDecoder:
 
     def __init__(self, tokenizer: TextTokenizer, prompt_ids: Sequence[int] = ()) -> None:
         self._tokenizer = tokenizer
-        self._pieces = tokenizer.known_pieces()
+        self._known = tokenizer.known_pieces()
         self._ids: list[int] = list(prompt_ids[-self._CONTEXT :])
         whole = tokenizer.decode(self._ids) if self._ids else ""
         self._out = len(whole)  # characters of what `_ids` decode to that are settled
@@ -126,10 +126,17 @@ class IncrementalDecoder:
 
     def step(self, ids: Sequence[int]) -> str:
         """Return the text that ``ids`` settle, perhaps ``""``."""
+        if len(ids) == 1 and self._all_out and self._known:  # the usual case by the shortest way
+            piece = self._known.get(ids[0])
+            if piece is not None:
+                self._ids += ids
+                if len(self._ids) > self._LONGEST:
+                    del self._ids[: -self._CONTEXT]
+                return piece
         pieces = self._read_alone(ids)
         if pieces is not None:
             return "".join(pieces)
-        if self._all_out and self._pieces is not None:
+        if self._all_out and self._known is not None:
             self._out = len(self._tokenizer.decode(self._ids))
         self._ids += ids
         whole = self._tokenizer.decode(self._ids)
@@ -153,7 +160,7 @@ class IncrementalDecoder:
 
     def _read_alone(self, ids: Sequence[int]) -> list[str] | None:
         """Take ``ids`` whose texts don't depend on each other; ``None`` where they may, and then none is taken."""
-        known = self._pieces
+        known = self._known
         if known is None or not self._all_out:
             return None
         pieces: list[str] = []
