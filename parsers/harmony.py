@@ -139,9 +139,11 @@ class HarmonyResponseParser(ResponseParser):
         if self._careful or "<" in delta_text:
             if fast == _HELD and len(delta_token_ids) > 1:  # the place of each id counts
                 return self._stream(delta_text, delta_token_ids, False)
-            text = self._reader.plain(delta_text, delta_token_ids)
+            reader = self._reader
+            text = reader.plain(delta_text, delta_token_ids)
             if text is None:
                 return self._stream(delta_text, delta_token_ids, False)
+            self._careful = bool(reader.by_ids or reader.pending)
             if fast == _HELD:
                 self._held_ids += [self._offset] * len(delta_token_ids)
             elif self._is_analysis:
@@ -159,7 +161,8 @@ class HarmonyResponseParser(ResponseParser):
         if fast == REASONING:
             return [(DeltaMessage(None, None, text), False)]
         assert self._json is not None
-        self._json.feed(text)
+        if self._json.feed(text):
+            self._report_no_object()
         return [(DeltaMessage(None, None, None, [DeltaToolCall(self._calls - 1, None, None, None, text)]), True)]
 
     def _stream(self, text: str, token_ids: Sequence[int], final: bool) -> Deltas:
@@ -193,7 +196,7 @@ class HarmonyResponseParser(ResponseParser):
         if self._ended or self._echo or self.spans is not None or reader.by_ids is None:
             self._fast = ""
         elif self._held is None:
-            self._fast = "" if self._kind == DROPPED or (self._json and self._json.blank) else self._kind
+            self._fast = "" if self._kind == DROPPED else self._kind
         elif self._in_header and not (self._kind or reader.by_ids):
             self._fast = _HEADER
             self._waiting, reader.pending = reader.pending, ""
@@ -248,7 +251,7 @@ class HarmonyResponseParser(ResponseParser):
             return
         json = self._json
         if json is not None and json.feed(text) and self._kind == TOOL:
-            self._report("payload-malformed", self._body_at, "arguments are no JSON object; passed on verbatim")
+            self._report_no_object()
         self._mark(at, at + len(text), self._kind)
         if self._kind == CONTENT:
             self._out.append((DeltaMessage(None, text), False))
@@ -256,6 +259,9 @@ class HarmonyResponseParser(ResponseParser):
             self._out.append((DeltaMessage(None, None, text), False))
         elif self._kind == TOOL:
             self._emit_call(DeltaToolCall(self._calls - 1, None, None, None, text))
+
+    def _report_no_object(self) -> None:
+        self._report("payload-malformed", self._body_at, "arguments are no JSON object; passed on verbatim")
 
     def _emit_call(self, call: DeltaToolCall) -> None:
         self._out.append((DeltaMessage(None, None, None, [call]), True))

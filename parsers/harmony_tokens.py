@@ -75,8 +75,7 @@ class SpecialTokenReader:
         """Read a chunk that settles no special token: the quick way, once a chunk has told whether ids decide.
 
         Returns:
-            Its text, ``""`` for one that only goes on what is pending; ``None`` where it wants :meth:`read`, and then
-            nothing of it has been taken.
+            The text that it settles; ``None`` where it wants :meth:`read`, and then nothing of it has been taken.
         """
         if self.by_ids:
             for number in ids:
@@ -85,14 +84,14 @@ class SpecialTokenReader:
             piece = self._decoder.step(ids)
             self.surplus += len(text) - len(piece)
             return piece
-        if not self.pending:
-            return text if self._scanner.search(text) is None else None
-        text = self.pending + text
-        match = self._scanner.match(text)
-        if match is None or match.lastindex is not None:
+        if self.pending:
+            text = self.pending + text
+        match = self._scanner.search(text)
+        if match is not None and match.lastindex is not None:
             return None
-        self.pending = text
-        return ""
+        end = len(text) if match is None else match.start()
+        self.pending = text[end:]
+        return text[:end]
 
     def _read_text(self, text: str, final: bool) -> Iterator[Piece]:
         text = self.pending + text
