@@ -20,6 +20,7 @@ _ESCAPE = (
     rf"|x(?!{_HEX}?\Z)|u(?!{_HEX}{{0,3}}\Z)|U(?!{_HEX}{{0,7}}\Z))"
 )
 _TOKEN = re.compile(rf"[^\\]++|\\(?:x{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|[0-7]{{1,3}}|\r\n|.)", re.DOTALL)
+_SAME_IN_JSON = re.compile(r"(?:[^\\\"\x00-\x1f]++|\\[\\\"bfnrt])*+\Z")
 _SIMPLE_ESCAPES = {
     "\\\n": "", "\\\r\n": "", "\\\r": "", "\\\\": "\\\\", "\\'": "'", '\\"': '\\"',
     "\\n": "\\n", "\\t": "\\t", "\\r": "\\r", "\\b": "\\b", "\\f": "\\f", "\\a": "\\u0007", "\\v": "\\u000b",
@@ -50,6 +51,8 @@ def string_text(body: str, raw: bool = False) -> str:
     """JSON text, without the quotes, of a piece that :func:`string_body` matched."""
     if raw or "\\" not in body:
         return quote(body)[1:-1]
+    if _SAME_IN_JSON.match(body):
+        return body
     return _TOKEN.sub(_decoded, body)
 
 
