@@ -150,11 +150,14 @@ PYTHON_PIECES = (
     "WORD", "g(x=1)", "datetime(2024, 1)", " ", "\n", "f()", "f(a='WORD', b=[1, {'k': (2,)}])", "{'a', 'b'}",
     "('WORD')",
     "<", "é", "#", "*", "f(a=WORD, b=WORD)", "it's",
+    "a='WORD', ", "', b='", "', '", "='", "=1", "17, ", "c=True)", "['WORD', \"c\", 1.5]", "''", "         ",
 )  # fmt: skip
 GEMMA_PIECES = (
     "call:f{", "call:f{a:", "call:", ":f(", "b:", ",b:", GEMMA_QUOTE, GEMMA_QUOTE, "<|", '"', "'", "{", "}", "[", "]",
     "(", ")", ",", ":", "1", "true", "nul", "WORD", "WORD, WORD", f"{GEMMA_QUOTE}WORD{GEMMA_QUOTE}", " ", "\n", "\\",
     f"call:f{{a:{GEMMA_QUOTE}WORD{GEMMA_QUOTE},b:[1,{{c:true}}]}}", "<", "é",
+    f"a:{GEMMA_QUOTE}WORD{GEMMA_QUOTE},", f"{GEMMA_QUOTE},b:{GEMMA_QUOTE}", f":{GEMMA_QUOTE}", "b:17,", "c:true}",
+    "no,",
 )  # fmt: skip
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": ["integer", "null"]}, "c": {}}}
 REQUESTS: tuple[dict[str, Any], ...] = (
@@ -179,6 +182,7 @@ def test_soup_of_literals(dialect: str) -> None:
         whole = run(parser(dialect, request), [text])
         for chunks in (list(text), [*text, ""], in_pieces(text, size), [text[:size], text[size:], ""]):
             same(run(parser(dialect, request), chunks), whole, chunks)
+        same(run(without_shortcuts(parser(dialect, request)), [text]), whole, [text])
         for call in whole.tool_calls:
             assert not call.arguments or json.loads(call.arguments) is not None, f"{text!r} gives {call}"
         shown = f"{whole.content} {[call.arguments for call in whole.tool_calls]}"
@@ -186,6 +190,13 @@ def test_soup_of_literals(dialect: str) -> None:
         assert not lost or whole.diagnostics, f"{lost} vanished from {text!r} without a diagnostic: {whole}"
 
     check()
+
+
+def without_shortcuts(response_parser: ResponseParser) -> ResponseParser:
+    """The same parser, which takes each step by itself."""
+    reader = response_parser.tool._reader  # type: ignore[union-attr]
+    reader._own_patterns = reader._list_patterns = None
+    return response_parser
 
 
 def parser(dialect: str, request: dict[str, Any] | None = None) -> ResponseParser:

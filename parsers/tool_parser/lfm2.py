@@ -7,7 +7,7 @@ import re
 from ..messages import DeltaToolCall
 from .json_tool_parser import JsonToolParser
 from .pythonic import PythonicToolParser
-from .tool_parser import ToolParserManager
+from .tool_parser import ToolParserManager, Undecided
 
 _BEFORE_JSON = re.compile(r"(?:\[\s{0,64})?")
 
@@ -45,6 +45,9 @@ class Lfm2ToolParser(PythonicToolParser, JsonToolParser):
         begins = JsonToolParser._begins_payload(self, text, before.end(), final)
         self._json = begins is True
         return begins
+
+    def _undecided_payload(self) -> Undecided | None:
+        return (JsonToolParser if self._json else PythonicToolParser)._undecided_payload(self)
 
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
         form = JsonToolParser if self._json else PythonicToolParser

@@ -60,8 +60,11 @@ class ArgumentsOutput:
 
     def emit(self, value: str) -> None:
         """A value, or its beginning."""
-        self._flush()
-        self._out.append(self._lead() + value)
+        if self._pending:
+            self._flush()
+        comma = "" if self._empty[-1] else ", "
+        self._empty[-1] = False
+        self._out.append(f"{comma}{self.key}: {value}" if self.kind in OBJECTS else comma + value)
 
     def add(self, piece: str) -> None:
         """More of the value that has begun."""

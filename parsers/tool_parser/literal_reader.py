@@ -7,17 +7,16 @@ parser's.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from json.encoder import encode_basestring as quote
 from typing import Any
 
-from ..json_schema import argument_types
 from ..markers import Boundaries
 from .literal_output import BRACE, CALL, DICT, LIST, OBJECTS, PAREN, SPLAT, UNDECIDED, ArgumentsOutput, Kind
-from .literal_strings import AFTER, BARE, KEY_END, LOOKAHEAD, MEMBER, NAME, STRING, VALUE, Finding, end_of
-from .literal_values import LiteralValues
+from .literal_patterns import NAME
+from .literal_steps import LiteralSteps
+from .literal_strings import AFTER, BARE, KEY_END, LOOKAHEAD, MEMBER, STRING, VALUE, Finding, end_of
 
 _WHITE_SPACE = re.compile(r"\s*+")
 _KEYWORD = re.compile(rf"({NAME})\s{{0,32}}([=:])")
@@ -26,7 +25,7 @@ _SPLAT = re.compile(r"\*\*\s{0,32}\{")
 _UNFINISHED_SPLAT = re.compile(r"\*\*?\s{0,32}\Z")
 
 
-class LiteralReader(LiteralValues):
+class LiteralReader(LiteralSteps):
     """Reads one call's arguments at a time.
 
     Call :meth:`begin` after the call's opening bracket, then :meth:`feed` until ``done`` or ``stopped``, or :meth:`cut`
@@ -42,16 +41,14 @@ class LiteralReader(LiteralValues):
         base_offset: where the text that is fed stands in the response; the caller keeps it.
         done: the call's closing bracket was read.
         stopped: a stop tag stands where the last call of :meth:`feed` returned, and the arguments are closed.
+        waits: matches a text that would only wait for more if it were fed next; ``None`` where that isn't known.
         findings: diagnostics that the caller has not taken yet.
     """
 
     def __init__(self, stops: tuple[str, ...], boundaries: Boundaries, private_quote: str = "") -> None:
         super().__init__(stops, boundaries, private_quote)
         self.done = self.stopped = False
-        self._parameters: Mapping[str, Any] = {}
-        self._names: list[str] = []  # that the schema still has for arguments without a name
         self._positional = 0
-        self._member_offset = 0
 
     def begin(self, parameters: Mapping[str, Any], kind: Kind = CALL, closer: str = ")") -> None:
         """A call's opening bracket was read.
@@ -62,16 +59,16 @@ class LiteralReader(LiteralValues):
             closer: the bracket that ends the call.
         """
         self.done = self.stopped = False
+        self._inside = ""
         self._output = ArgumentsOutput(kind, closer)
         self._state = MEMBER
         self._member_offset = self.base_offset
-        self._parameters = parameters
-        properties = parameters.get("properties")
-        self._names = list(properties) if isinstance(properties, Mapping) else []
+        if parameters is not self._parameters:
+            self._parameters, self._known_types = parameters, {}
         self._positional = 0
-        self._by_name = False
-        self._types = frozenset()
+        self._by_name = self._any_name = False
         self._captured = None
+        self._look_ahead()
 
     def take(self) -> str:
         """The JSON text that came since the last time."""
@@ -81,6 +78,22 @@ class LiteralReader(LiteralValues):
         """Walk on from ``pos``; return how far the text is consumed. What remains is handed in again, with more."""
         waiting = False
         while not (waiting or self.done or self.stopped):
+            usual = self._usual
+            match = None if usual is None else usual(text, pos)
+            start = pos
+            if match is not None and match.end() > start:
+                pos = match.end()
+                self._take_steps(match)
+                if self._state is AFTER:  # a closing bracket stands here
+                    pos = self._close(text[pos], pos)
+                    self._look_ahead()
+                    continue
+                if pos == len(text):
+                    break
+            if self.waits is not None and not final and self.waits(text, pos):
+                break
+            if pos > start:
+                continue
             state = self._state
             if state is STRING:
                 pos, waiting = self._string(text, pos, final)
@@ -88,6 +101,9 @@ class LiteralReader(LiteralValues):
                 pos, waiting = self._bare(text, pos, final)
             else:
                 pos, waiting = self._syntax(text, end_of(_WHITE_SPACE, text, pos), final)
+            self._look_ahead()
+        in_string = self._state is STRING and self._begun and self._captured is None
+        self._inside = self._mark[0] if in_string else ""
         return pos
 
     def cut(self, text: str, pos: int) -> None:
@@ -155,22 +171,23 @@ class LiteralReader(LiteralValues):
             return pos + splat.end(), False
         named = _KEYWORD.match(window)
         self._by_name = named is not None
-        self._types = frozenset()
         self._state = VALUE
         if named is None:
             self._output.key = self._positional_key(pos)
             return pos, False
         self._output.key = quote(named[1])
-        self._names = []  # none of the schema's names is free for an argument without one
+        self._any_name = True
         if named[2] == ":":
             self._report("payload-malformed", pos + named.end() - 1, "'=' expected after an argument's name")
         return pos + named.end(), False
 
     def _positional_key(self, pos: int) -> str:
-        """A key for an argument without a name: the schema's names in order, its place where there is none."""
+        """A key for an argument without a name: the schema's names in order, its place where none of them is free."""
         place = self._positional
         self._positional += 1
-        name = self._names[place] if place < len(self._names) else str(place)
+        properties = self._parameters.get("properties")
+        names = list(properties) if isinstance(properties, Mapping) and not self._any_name else []
+        name = names[place] if place < len(names) else str(place)
         self._report("payload-malformed", pos, f"an argument without a name was taken for {name!r}")
         return quote(name)
 
@@ -203,9 +220,6 @@ class LiteralReader(LiteralValues):
 
     def _take_key(self) -> None:
         self._output.key = self._captured_key
-        self._types = frozenset()
-        if self._private_quote and not self._output.depth:
-            self._types = argument_types(self._parameters, json.loads(self._captured_key))
         self._state = VALUE
 
     def _after(self, char: str, pos: int) -> int:
@@ -248,7 +262,6 @@ class LiteralReader(LiteralValues):
         return max(started, pos), False
 
     def _push(self, kind: Kind, closer: str) -> None:
-        self._types = frozenset()
         self._output.push(kind, closer)
         self._state = MEMBER
 

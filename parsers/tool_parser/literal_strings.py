@@ -13,22 +13,20 @@ from typing import NamedTuple
 
 from ..markers import Boundaries, marker_scanner
 from .literal_output import CALL, LIST, OBJECTS, UNDECIDED, ArgumentsOutput
+from .literal_patterns import BARE_KEY, NAME, STRING_START
 from .literals import string_body, string_text
 
 LOOKAHEAD = 256
 """Characters that are held, at most, to see whether a quote or a comma ends a value."""
 
-NAME = r"[^\W\d][\w.\-]{0,127}"
-"""An argument's name."""
-
 _LONGEST_ELEMENT = 1024  # characters of the first element of `{` or `(` that are held to see what the bracket opens
 _WHITE_SPACE = re.compile(r"\s*+")
 _STRING_START = re.compile(r"([rRbBuUfF]{0,2})(\"\"\"|'''|[\"'])")
-_UNFINISHED_START = re.compile(r"[rRbBuUfF]{0,2}(?:\"{0,2}|'{0,2})\Z")
+_UNFINISHED_START = re.compile(rf"{STRING_START}\Z")
 _NEXT_KEYWORD = re.compile(rf"\s*+(?:{NAME}\s{{0,32}}[=:]|\*\*|\))")
 _UNFINISHED_KEYWORD = re.compile(rf"\s*+(?:\*|{NAME}\s{{0,32}})?\Z")
-_NEXT_KEY = re.compile(r"\s*+(?:[\w.+\-]{1,128}\s{0,32}:|[rRbBuUfF]{0,2}[\"']|[}(])")
-_UNFINISHED_KEY = re.compile(r"\s*+(?:[\w.+\-]{1,128}\s{0,32})?\Z")
+_NEXT_KEY = re.compile(rf"\s*+(?:{BARE_KEY}\s{{0,32}}:|[rRbBuUfF]{{0,2}}[\"']|[}}(])")
+_UNFINISHED_KEY = re.compile(rf"\s*+(?:{BARE_KEY}\s{{0,32}})?\Z")
 
 
 class State(Enum):
@@ -69,6 +67,7 @@ class LiteralStrings:
         self._output = ArgumentsOutput(CALL, ")")
         self._state = MEMBER
         self._by_name = False  # the argument at hand has a name, and so must all that follow
+        self._any_name = False  # an argument had one, so that none of the schema's is free for others
         self._types: frozenset[str] = frozenset()  # declared for the value at hand
         self._begun = False  # whether the beginning of the value is out
         self._captured: list[str] | None = None
@@ -159,22 +158,16 @@ class LiteralStrings:
         return start.end()
 
     def _begin_string(self, mark: str, raw: bool) -> None:
-        self._quote_with(mark, raw)
-        self._begun = False
-        self._inner_quote_reported = False
-        self._state = STRING
-
-    def _quote_with(self, mark: str, raw: bool) -> None:
         self._mark, self._raw = mark, raw
-        if mark != self._private_quote:
-            self._body = string_body(mark, raw)
+        self._begun = self._inner_quote_reported = False
+        self._state = STRING
 
     def _string(self, text: str, pos: int, final: bool) -> tuple[int, bool]:
         """Go on in a string; return where that stopped and whether more text must come."""
         mark = self._mark
         if mark == self._private_quote:
             return self._private_string(text, pos, final)
-        end = end_of(self._body, text, pos)
+        end = end_of(string_body(mark, self._raw), text, pos)
         self._add(string_text(text[pos:end], self._raw))
         if end == len(text) or text[end] == "\\":
             return end, True
@@ -199,15 +192,6 @@ class LiteralStrings:
             self._report("payload-malformed", end, "a quote inside a string that is not escaped was taken as text")
         self._add(quote(mark)[1:-1])
         return after, False
-
-    def plain_piece(self, text: str) -> str | None:
-        """JSON text of a chunk that lies wholly within a string; ``None`` where the walk has to look at it.
-
-        The hot path: no quote and no escape in it, and the beginning of the string is out.
-        """
-        if self._state is not STRING or not self._begun or self._captured is not None:
-            return None
-        return None if self._mark[0] in text or "\\" in text else quote(text)[1:-1]
 
     def _private_string(self, text: str, pos: int, final: bool) -> tuple[int, bool]:
         found = self._quotes.search_final(text, pos) if final else self._quotes.search(text, pos)
@@ -263,7 +247,7 @@ class LiteralStrings:
         start = _STRING_START.match(window, at)
         if start is None:
             return -1
-        self._quote_with(start[2], raw="r" in start[1].lower())
+        self._mark, self._raw = start[2], "r" in start[1].lower()
         return pos + start.end()
 
 

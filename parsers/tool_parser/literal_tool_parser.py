@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
+from ..markers import Boundaries
 from ..messages import DeltaToolCall
+from ..request import ChatRequest
 from .literal_output import CALL, DICT
 from .literal_reader import LiteralReader
-from .tool_parser import ToolParser
+from .tool_parser import CallIdFactory, ToolParser, Undecided
 
 LONGEST_HEAD = 512
 """Characters that are held, at most, to see whether a call begins."""
@@ -44,10 +46,20 @@ class LiteralToolParser(ToolParser):
     def tags(cls) -> tuple[str, ...]:
         return (*super().tags(), cls.private_quote) if cls.private_quote else super().tags()
 
+    def __init__(
+        self,
+        request: ChatRequest,
+        boundaries: Boundaries | None = None,
+        call_id_factory: CallIdFactory | None = None,
+    ) -> None:
+        super().__init__(request, boundaries, call_id_factory)
+        self._reader = LiteralReader((*self.close_tags, *self.open_tags), self.boundaries, self.private_quote)
+        self._in_call = False
+        self._unfinished_close_tags = frozenset(tag[:end] for tag in self.close_tags for end in range(1, len(tag)))
+
     # -- what begins --------------------------------------------------------------------------------------------------
 
     def _begin_payload(self) -> None:
-        self._reader = LiteralReader((*self.close_tags, *self.open_tags), self.boundaries, self.private_quote)
         self._in_call = False
         self._any_call = False
         self._in_list = self._list_ended = False
@@ -64,15 +76,36 @@ class LiteralToolParser(ToolParser):
         waiting = not final and len(window) < LONGEST_HEAD and self.unfinished_head.match(window, at)
         return None if waiting else False
 
+    def plain_piece(self, text: str) -> str | None:
+        if not self._in_call:
+            return super().plain_piece(text)
+        return self._reader.plain_piece(text) if self.call_index >= 0 else None
+
+    def undecided(self) -> Undecided | None:
+        return self._waits_for_payload if self._opening else super().undecided()
+
+    def _waits_for_payload(self, text: str) -> bool:
+        return self._begins_payload(text, 0, False) is None
+
+    def _undecided_payload(self) -> Undecided | None:
+        return self._reader.waits if self._in_call else self._waits_for_head
+
+    def _waits_for_head(self, text: str) -> bool:
+        if text.startswith(self.close_tags):
+            return False
+        if self._list_ended:
+            return text in self._unfinished_close_tags
+        if self.call_head.match(text) is not None:
+            return False
+        return self._is_unfinished_head(text) or text in self._unfinished_close_tags
+
+    def _is_unfinished_head(self, window: str) -> bool:
+        return len(window) < LONGEST_HEAD and self.unfinished_head.match(window) is not None
+
     # -- the walk -----------------------------------------------------------------------------------------------------
 
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
         reader = self._reader
-        if self._in_call and not (final or pos):
-            piece = reader.plain_piece(text)
-            if piece is not None:
-                self._emit_delta(deltas, piece)
-                return len(text)
         reader.base_offset = self.base_offset
         waiting = False
         while not (waiting or self._payload_closed):
@@ -83,10 +116,13 @@ class LiteralToolParser(ToolParser):
                     reader.cut(text, pos)
                     pos = len(text)
                 self._in_call = waiting
-                self._emit_delta(deltas, reader.take())
-                for finding in reader.findings:
-                    self._report_at(*finding)
-                reader.findings.clear()
+                piece = reader.take()
+                if piece and self.call_index >= 0:
+                    deltas.append(DeltaToolCall(self.call_index, None, None, None, piece))
+                if reader.findings:
+                    for finding in reader.findings:
+                        self._report_at(*finding)
+                    reader.findings.clear()
             else:
                 pos, waiting = self._between(text, deltas, final, pos)
         return pos
@@ -114,9 +150,9 @@ class LiteralToolParser(ToolParser):
         if head is not None:
             self._begin(head, deltas, pos)
             return pos + head.end(), False
-        if any(tag.startswith(window) for tag in self.close_tags):
+        if window in self._unfinished_close_tags:
             return pos, True
-        if not self._list_ended and len(window) < LONGEST_HEAD and self.unfinished_head.match(window):
+        if not self._list_ended and self._is_unfinished_head(window):
             if final:
                 self._report("call-without-name", pos, f"the function's name is not complete: {window!r}")
             return pos, True

@@ -5,11 +5,14 @@ Owns where such a value ends and when it can go out. What a scalar means is :mod
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from json.encoder import encode_basestring as quote
+from typing import Any
 
-from ..json_schema import to_json
+from ..json_schema import argument_types, to_json
 from ..markers import Boundaries, marker_scanner
 from .literal_strings import AFTER, BARE, KEY_END, LOOKAHEAD, Finding, LiteralStrings, end_of, is_cut
 from .literals import LONGEST_SCALAR, perhaps_scalar, scalar
@@ -24,10 +27,23 @@ class LiteralValues(LiteralStrings):
         super().__init__(stops, boundaries, private_quote)
         self._bare_stops = marker_scanner((*stops, private_quote) if private_quote else stops, boundaries)
         self._bare_run = _run(",:" + self._bare_stops.starts)
+        self._parameters: Mapping[str, Any] = {}
+        self._known_types: dict[str, frozenset[str]] = {}  # by the key's JSON text
         self._bracket_run = _run("\"'" + self._stops.starts)
+
+    def _declared_types(self) -> frozenset[str]:
+        """What the schema declares for the value at hand, which matters for bare values of a private syntax only."""
+        if not self._private_quote or self._output.depth or self._captured is not None:
+            return frozenset()
+        key = self._output.key
+        types = self._known_types.get(key)
+        if types is None:
+            types = self._known_types[key] = argument_types(self._parameters, json.loads(key))
+        return types
 
     def _start_bare(self, pos: int) -> None:
         self._state = BARE
+        self._types = self._declared_types()
         self._begun = False
         self._bare_offset = self.base_offset + pos
         self._parts: list[str] = []  # text that may be a scalar, then blank space that may be the value's end
