@@ -24,7 +24,7 @@ from .output import Output
 from .render.view import View
 from .transcript import Part, Response, is_live
 
-_BATCH = 64  # chunks whose output is written together where nobody waits for it
+_BATCH = 256  # chunks whose output is written together where nobody waits for it
 
 
 class ResponseReader(Protocol):
@@ -122,17 +122,19 @@ class Session:
         """The response's chunks; what came of one is flushed before the next is waited for, if it may have to be."""
 
         def outputs() -> Iterator[EngineOutput]:
+            unflushed = 0
             for part in parts:
                 if part.difference is not None:
                     found = part.difference
                     parser.diagnostics.append(Diagnostic("text-differs-from-ids", found.offset, found.message))
-                yield part.output
+                yield from part.outputs
+                unflushed += len(part.outputs)
+                if self._watched or unflushed >= _BATCH:
+                    self._output.flush()
+                    unflushed = 0
 
         try:
-            for number, chunk in enumerate(self._reader.prepare(response, parser, outputs()), 1):
-                yield chunk
-                if self._watched or number % _BATCH == 0:
-                    self._output.flush()
+            yield from self._reader.prepare(response, parser, outputs())
         except ValueError as problem:
             raise _UnreadableError(str(problem)) from problem
 

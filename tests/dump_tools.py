@@ -35,7 +35,7 @@ class Dump:
         """The text of every response by its label, in the order in which they began."""
         found: dict[str | None, str] = {}
         for part in self.parts:
-            found[part.response.label] = found.get(part.response.label, "") + part.output.text
+            found[part.response.label] = found.get(part.response.label, "") + joined(part)
         return found
 
     @property
@@ -46,15 +46,22 @@ class Dump:
 
     @property
     def ids(self) -> list[int]:
-        return [number for part in self.parts for number in part.output.token_ids]
+        return [number for part in self.parts for output in part.outputs for number in output.token_ids]
 
     @property
     def reasons(self) -> list[str]:
-        return [part.output.finish_reason for part in self.parts if part.output.finish_reason is not None]
+        return [
+            output.finish_reason for part in self.parts for output in part.outputs if output.finish_reason is not None
+        ]
 
     @property
     def differences(self) -> list[int]:
         return [part.difference.offset for part in self.parts if part.difference is not None]
+
+
+def joined(part: Part) -> str:
+    """The text of a part."""
+    return "".join(output.text for output in part.outputs)
 
 
 def sse(*values: Any) -> str:

@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from dump_tools import Dump, choice, sse
+from dump_tools import Dump, choice, joined, sse
 from test_cli_process import COMMAND, environment
 
 from unspool.cli.interleaving import Interleaver
@@ -144,7 +144,7 @@ def test_an_event_is_out_before_the_next_line_is_read() -> None:
 
     parts = read_dump(lines(), Dump().options)
     for number, text in enumerate("abc", start=1):
-        assert next(parts).output.text == text
+        assert joined(next(parts)) == text
         assert next(read) == number * 2 - 1
 
 
@@ -154,7 +154,7 @@ class TestInterleaver:
         responses: dict[str, Response] = {}
         for letter in order:
             response = responses.setdefault(letter.lower(), Response(letter.lower()))
-            yield Part(response, EngineOutput(letter), last=last and letter.isupper())
+            yield Part(response, [EngineOutput(letter)], last=last and letter.isupper())
 
     def run(self, order: str, *, take_turns: bool, last: bool = True) -> tuple[list[str], dict[str, str]]:
         seen: list[str] = []
@@ -163,8 +163,8 @@ class TestInterleaver:
         def view(response: Response, parts: Iterator[Part]) -> None:
             texts[str(response.label)] = ""
             for part in parts:
-                seen.append(part.output.text)
-                texts[str(response.label)] += part.output.text
+                seen.append(joined(part))
+                texts[str(response.label)] += joined(part)
             seen.append(f"end {response.label}")
 
         assert Interleaver(self.parts(order, last), view, take_turns=take_turns).run() >= 0
@@ -191,7 +191,7 @@ class TestInterleaver:
     def test_a_failure_comes_out_wherever_it_is(self, place: str) -> None:
         def view(response: Response, parts: Iterator[Part]) -> None:
             for part in parts:
-                if part.output.text == ("a" if place == "first" else "b"):
+                if joined(part) == ("a" if place == "first" else "b"):
                     raise SystemExit(5)
 
         before = threading.active_count()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from dump_tools import Dump, choice, delta, sglang, sse
+from dump_tools import Dump, choice, delta, joined, sglang, sse
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import FIXTURES
@@ -105,7 +105,7 @@ def test_whole_bodies_are_cut_at_their_recorded_tokens() -> None:
     for name in ("openai-chat.json", "openai-completions.json"):
         parts = Dump().read((DUMPS / name).read_bytes()).parts
         assert len(parts) > 20
-        assert parts[0].output.logprobs is not None
+        assert parts[0].outputs[0].logprobs is not None
 
 
 def test_two_choices() -> None:
@@ -176,7 +176,7 @@ def test_tokens_that_are_spelled_as_ids() -> None:
 def test_bytes_of_legacy_tokens() -> None:
     tokens = ["a", "bytes:\\xf0\\x9f", "bytes:\\x99\\x82"]
     dump = Dump().read(sse(choice("a🙂", logprobs={"tokens": tokens}, finish_reason="stop")))
-    assert [part.output.text for part in dump.parts] == ["a", "", "🙂"]
+    assert [joined(part) for part in dump.parts] == ["a", "", "🙂"]
 
 
 @pytest.mark.parametrize(

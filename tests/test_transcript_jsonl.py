@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from unittest import mock
 
 import pytest
@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transcript_tools import all_ids, byte_level, joined, sentence_piece
 
+from unspool.cli.transcript.dumps import SHAPES, DumpOptions, read_dump
 from unspool.cli.transcript.errors import TranscriptError
 from unspool.cli.transcript.jsonl import BadLine, read_records
 from unspool.parsers.chat_runner import EngineOutput
@@ -190,11 +191,54 @@ LINES = st.sampled_from(
 )
 
 
-@given(st.lists(st.just(b'{"text": "a", "token_ids": [1, 2]}') | st.just(b'{"text": "a"}') | LINES))
-def test_plain_records_are_read_as_all_stages_would(lines: list[bytes]) -> None:
+PLAIN = st.sampled_from(
+    [
+        *(
+            b'{"text": "a", "token_ids": [1, 2]}',
+            b'{"text": "a"}',
+            b'{"text": "h", "token_ids": [3], "logprobs": null}',
+        ),
+        *(
+            b'{"text": "i", "finish_reason": null}',
+            b'{"token_ids": [4], "text": "}"}',
+            b'{"text": "{", "token_ids": []}',
+        ),
+    ]
+)
+# What joins to a record, or to more than one, and is none.
+SPLIT = st.sampled_from(
+    [
+        *(
+            b'{"text": "a"',
+            b'"token_ids": [1]}',
+            b'{"text": "a"},{"text": "b"}',
+            b'{"text": "a',
+            b'b"}',
+            b'{"text": "a"},5',
+        ),
+        *(
+            b'{"text": "a", "x": [1',
+            b'{"y": 1}]}',
+            b'{"text": "a"},',
+            b"]",
+            b'{"text": "a"}]',
+            b'[{"text": "a"}',
+            b'{"b": 1}',
+        ),
+    ]
+)
+
+
+@given(st.lists(PLAIN | LINES | SPLIT), st.integers(1, 5))
+def test_plain_records_are_read_as_all_stages_would(lines: list[bytes], together: int) -> None:
     def result() -> object:
+        bad: list[BadLine] = []
+        warnings: list[str] = []
+        rest = iter(lines)
+        options = DumpOptions("in.jsonl", SHAPES["jsonl"], None, None, warnings.append, bad.append)
+        parts = read_dump(rest, options, arrived=lambda: list(islice(rest, together - 1)))
         try:
-            return read(*lines)
+            return [output for part in parts for output in part.outputs], bad, warnings
         except TranscriptError as problem:
             return str(problem)
 

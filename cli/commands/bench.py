@@ -132,7 +132,7 @@ def _read(path: Path, folder: Path | None, tokenizer: TextTokenizer | None) -> d
     bad_lines: list[str] = []
     try:
         for part in opener.open(path, bad_lines.append):
-            outputs.setdefault(part.response, []).append(part.output)
+            outputs.setdefault(part.response, []).extend(part.outputs)
         texts = {
             "input" if response.label is None else f"input {response.label}": "".join(
                 output.text for output in opener.prepare(response, build_response_parser(), iter(found))

@@ -217,7 +217,7 @@ class _Report:
         responses: dict[Response, list[EngineOutput]] = {}
         bad_lines: list[str] = []
         for part in reader.open(path, bad_lines.append):
-            responses.setdefault(part.response, []).append(part.output)
+            responses.setdefault(part.response, []).extend(part.outputs)
         for line in bad_lines:
             self._unreadable = True
             error(line)

@@ -37,4 +37,4 @@ def read_records(
         TranscriptError: there are ids without text and no tokenizer.
     """
     options = DumpOptions(name, SHAPES["jsonl"], tokenizer, None, on_warning, on_bad_line)
-    return (part.output for part in read_dump(lines, options))
+    return (output for part in read_dump(lines, options) for output in part.outputs)

@@ -69,13 +69,13 @@ def open_responses(
         if is_dump:
             options = DumpOptions(source.name, shape, tokenizer, choice, on_warning, on_bad_line, on_note)
             lines = source.lines(carriage_returns=True)
-            yield from read_dump(lines, options, line_ready=lambda: source.line_ready)
+            yield from read_dump(lines, options, line_ready=lambda: source.line_ready, arrived=source.arrived_lines)
             return
         if choice not in (None, "0"):
             raise TranscriptError(f"{source.name}: text is one response, there is no choice {choice!r}")
         response = Response(recorded=False)
         for output in _read_text(source, chunk, tokenizer, on_warning):
-            yield Part(response, output)
+            yield Part(response, [output])
 
 
 def open_transcript(
@@ -113,11 +113,11 @@ def open_transcript(
 
 def _outputs(first: Part, parts: Iterator[Part], on_other: Callable[[], None]) -> Iterator[EngineOutput]:
     """The chunks of the first response; ``on_other`` is called once where there is another."""
-    yield first.output
+    yield from first.outputs
     others = False
     for part in parts:
         if part.response is first.response:
-            yield part.output
+            yield from part.outputs
         elif not others:
             others = True
             on_other()

@@ -19,6 +19,7 @@ from typing import BinaryIO
 from .errors import TranscriptError
 
 BLOCK_SIZE = 1 << 16
+_TOGETHER = 127  # lines that are handed on at once: more don't stay in the processor's cache, and are slower
 
 
 class ByteSource:
@@ -41,6 +42,11 @@ class ByteSource:
     def line_ready(self) -> bool:
         """Whether the next line is there without waiting for whoever writes the input."""
         return bool(self._lines) or self._is_file
+
+    def arrived_lines(self) -> list[bytes]:
+        """Take some of the lines that have arrived with the last one of :meth:`lines`, which then skips them."""
+        take = self._lines.popleft
+        return [take() for _ in range(min(len(self._lines), _TOGETHER))]
 
     def peek(self) -> bytes:
         """What was read ahead so far; it is still to come out of :meth:`blocks`."""

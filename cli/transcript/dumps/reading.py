@@ -52,7 +52,11 @@ class DumpOptions:
 
 
 def read_dump(
-    lines: Iterable[bytes], options: DumpOptions, *, line_ready: Callable[[], bool] = lambda: False
+    lines: Iterable[bytes],
+    options: DumpOptions,
+    *,
+    line_ready: Callable[[], bool] = lambda: False,
+    arrived: Callable[[], list[bytes]] = list,
 ) -> Iterator[Part]:
     r"""Read a dump, each chunk as soon as its line is there.
 
@@ -60,12 +64,13 @@ def read_dump(
         lines: the input's lines without their ends.
         options: see there.
         line_ready: whether the next line can be had without waiting for it.
+        arrived: takes those of the next lines that can be had without waiting.
 
     Raises:
         TranscriptError: the input can't be read, none of it has a known shape, no response is the wanted one, or there
             are ids without text and no tokenizer.
     """
-    return _DumpReader(options).read(lines, line_ready)
+    return _DumpReader(options).read(lines, line_ready, arrived)
 
 
 class _DumpReader:
@@ -79,7 +84,9 @@ class _DumpReader:
         self._unknown = 0
         self._unknown_keys = ""
 
-    def read(self, lines: Iterable[bytes], line_ready: Callable[[], bool]) -> Iterator[Part]:
+    def read(
+        self, lines: Iterable[bytes], line_ready: Callable[[], bool], arrived: Callable[[], list[bytes]]
+    ) -> Iterator[Part]:
         failure: TranscriptError | None = None
         looking = True
         ahead: list[tuple[int, Piece | None]] = []  # ``None``: a [DONE]
@@ -97,16 +104,25 @@ class _DumpReader:
         yield from self._parts(ahead)
         if failure is not None:
             raise failure
-        plain = self._plain_response()
         for line in lines:
-            if plain is not None and (output := read_plain(line)) is not None:
-                self._events.line += 1
-                yield Part(plain, output)
-                continue
-            yield from self._parts(self._pieces(self._events.feed(line)))
-            plain = self._plain_response()
+            yield from self._read_lines([line, *arrived()])
         yield from self._parts(self._pieces(self._events.finish()))
         yield from self._finish()
+
+    def _read_lines(self, lines: list[bytes]) -> Iterator[Part]:
+        """Read lines that are all there: together if they are plain records, else one by one."""
+        plain = self._plain_response()
+        if plain is not None and (outputs := read_plain(lines)) is not None:
+            self._events.line += len(lines)
+            yield Part(plain, outputs)
+            return
+        for line in lines:
+            if plain is not None and len(lines) > 1 and (outputs := read_plain([line])) is not None:
+                self._events.line += 1
+                yield Part(plain, outputs)
+            else:
+                yield from self._parts(self._pieces(self._events.feed(line)))
+                plain = self._plain_response()
 
     def _plain_response(self) -> Response | None:
         """Whose chunk the next line is if it is a plain record; ``None`` where that takes all stages to say."""

@@ -41,22 +41,40 @@ def to_record(output: EngineOutput, choice: str | None, prompt_token_ids: list[i
     return record
 
 
-def read_plain(line: bytes) -> EngineOutput | None:
-    """Read a record that has text, perhaps ids, and nothing else, as nearly all of a stream are.
+def read_plain(lines: list[bytes]) -> list[EngineOutput] | None:
+    """Read lines that are records with text, perhaps ids, and nothing else, as nearly all of a stream are.
 
     Returns:
-        Its chunk; ``None`` where the line is anything else or wrong, which is for :data:`SHAPE` to say.
+        Their chunks; ``None`` where one line is anything else or wrong, which is for :data:`SHAPE` to say.
     """
+    # One list is parsed faster than many objects. No string of JSON can hold the newline, so each line begins one; as
+    # what is kept has none inside, these are the records, and each the only one of its line if the numbers agree.
+    # Only lines made to fool this, with two halves of a record that repeat a key and two records in a third, get past.
+    joined = b"[\n%b]" % b",\n".join(lines)
+    if joined.count(b"\n{") != len(lines):
+        return None
+    outputs: list[EngineOutput] = []
     try:
-        value = orjson.loads(line)
-        if type(value) is not dict or type(text := value.get("text")) is not str:
-            return None
-        ids = value.get("token_ids")
-        if type(ids) is list and len(value) == 2:
-            return EngineOutput(text, checked_ids(ids, "token_ids"))
-        return EngineOutput(text) if len(value) == 1 else None
+        for value in orjson.loads(joined):
+            if type(value) is not dict or type(text := value.get("text")) is not str:
+                return None
+            ids = value.get("token_ids")
+            if type(ids) is list:
+                if len(value) > 2 and _members(value) > 2:
+                    return None
+                outputs.append(EngineOutput(text, checked_ids(ids, "token_ids")))
+            elif ids is None and (len(value) == 1 or _members(value) == 1):
+                outputs.append(EngineOutput(text))
+            else:
+                return None
     except ValueError:
         return None
+    return outputs if len(outputs) == len(lines) else None
+
+
+def _members(value: dict[str, Any]) -> int:
+    """How many members there are but for those that are null, as some write what there isn't."""
+    return sum(member is not None for member in value.values())
 
 
 def _fits(value: Any) -> bool:

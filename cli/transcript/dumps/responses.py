@@ -20,17 +20,17 @@ from .pieces import Growth, Piece, Shape
 
 @dataclass(slots=True)
 class Part:
-    """One engine chunk of one response.
+    """Engine chunks of one response: those that arrived together, which are mostly one.
 
     Attributes:
         response: whose.
-        output: the chunk.
-        last: whether the response is over with it.
+        outputs: the chunks.
+        last: whether the response is over with them.
         difference: what was found to contradict itself here.
     """
 
     response: Response
-    output: EngineOutput
+    outputs: list[EngineOutput]
     last: bool = False
     difference: Difference | None = None
 
@@ -268,7 +268,7 @@ class _OpenResponse:
 
     def _part(self, output: EngineOutput, *, last: bool = False) -> Part:
         difference, self._text.difference = self._text.difference, None
-        return Part(self.response, output, last, difference)
+        return Part(self.response, [output], last, difference)
 
 
 def _once(say: Callable[[str], None]) -> Callable[[str, str], None]:
