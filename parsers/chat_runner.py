@@ -91,12 +91,12 @@ class ChatRunner:
         self.finish_reason: str | None = None
         self._tool_calls_emitted = False
         self._held: EngineOutput | None = None  # carries a finish reason, before which the end's text has to come
-        self._completion_tokens: int | None = None
+        self._completion_tokens = 0
 
     @property
     def usage(self) -> Usage:
         """Tokens so far."""
-        if self._completion_tokens is None:
+        if not self._completion_tokens:
             return Usage()
         return Usage(self._completion_tokens, self.parser.reasoning_tokens)
 
@@ -111,9 +111,15 @@ class ChatRunner:
         self.chunks = number + 1
         token_ids, logprobs, reason = output.token_ids, output.logprobs, output.finish_reason
         if token_ids:
-            self._completion_tokens = (self._completion_tokens or 0) + len(token_ids)
+            self._completion_tokens += len(token_ids)
+        deltas = self.parser.stream_chunk(output.text, token_ids, final)
+        if reason is None and len(deltas) == 1:  # nearly all of them
+            delta, emitted = deltas[0]
+            if emitted:
+                self._tool_calls_emitted = True
+            return [ChatStreamChunk(number, delta, emitted, token_ids or None, logprobs, None, choice)]
         chunks = []
-        for delta, emitted in self.parser.stream_chunk(output.text, token_ids, final):
+        for delta, emitted in deltas:
             if emitted:
                 self._tool_calls_emitted = True
             chunks.append(ChatStreamChunk(number, delta, emitted, None, None, None, choice))
@@ -135,7 +141,7 @@ class ChatRunner:
         the end still comes before it.
         """
         for output in outputs:
-            yield from self._next(output)
+            yield from self.feed(output) if self._held is None and output.finish_reason is None else self._next(output)
         yield from self._finish()
 
     async def stream_async(self, outputs: AsyncIterable[EngineOutput]) -> AsyncIterator[ChatStreamChunk]:
