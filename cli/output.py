@@ -5,8 +5,10 @@ Owns how bytes leave the process and knows nothing of what they say.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from collections.abc import Callable
 from typing import NoReturn
 
 import typer
@@ -20,23 +22,22 @@ class Output:
 
     Text is encoded here with what the terminal can't take escaped: a transcript with a lone surrogate must not stop
     the command. Where the reader of a pipe has gone away there is nobody to tell, so the command ends silently.
+
+    Attributes:
+        is_terminal: whether a person reads it.
+        data: writes bytes as they are.
+        json: writes JSON. On a terminal what it would act on is escaped, which changes nothing for a reader of JSON.
     """
 
     def __init__(self) -> None:
         if sys.stdout is None:  # closed by whoever started the command
             fail("standard output is closed")
         self._buffer = sys.stdout.buffer
-        self._parts: list[bytes] = []
+        self._pending = io.BytesIO()  # no list: what is copied can be freed, and the next record gets its memory
+        self.data: Callable[[bytes], object] = self._pending.write
         self._encoding = sys.stdout.encoding or "utf-8"
         self.is_terminal = sys.stdout.isatty()
-
-    def data(self, data: bytes) -> None:
-        """Write bytes as they are."""
-        self._parts.append(data)
-
-    def json(self, data: bytes) -> None:
-        """Write JSON. On a terminal what it would act on is escaped, which changes nothing for a reader of JSON."""
-        self.data(escape_json(data.decode()).encode() if self.is_terminal else data)
+        self.json: Callable[[bytes], object] = self._harmless_json if self.is_terminal else self.data
 
     def text(self, text: str) -> None:
         """Write text for a person, in the terminal's encoding."""
@@ -44,13 +45,17 @@ class Output:
 
     def flush(self) -> None:
         """Hand everything written so far to the reader."""
-        data = b"".join(self._parts)
-        self._parts.clear()
+        data = self._pending.getvalue()
+        self._pending.seek(0)
+        self._pending.truncate()
         try:
             self._buffer.write(data)
             self._buffer.flush()
         except OSError as problem:
             self._give_up(problem)
+
+    def _harmless_json(self, data: bytes) -> None:
+        self.data(escape_json(data.decode()).encode())
 
     def _give_up(self, problem: OSError) -> NoReturn:
         # What is still buffered would raise again when the interpreter closes stdout: send it nowhere.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
 from .exits import fail
-from .render.json_bytes import encode
+from .render.json_bytes import encode_line
 
 if TYPE_CHECKING:
     from unspool.parsers import EngineOutput
@@ -35,7 +35,7 @@ class SavedStream:
 
         prompt: list[int] | None = response.prompt_token_ids
         for output in outputs:
-            self._write(encode(to_record(output, response.label, prompt)) + b"\n")
+            self._write(encode_line(to_record(output, response.label, prompt)))
             prompt = None
             yield output
 

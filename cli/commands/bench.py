@@ -219,12 +219,12 @@ def _name_left_out(plan: Plan) -> None:
 
 def _print(plan: Plan, results: Sequence[CaseResult], sizes: Sequence[int], *, as_json: bool, first: bool) -> None:
     from ..benchmark.report import headers, record, rich_table, rows, text_table, title, verdicts
-    from ..render.json_bytes import encode
+    from ..render.json_bytes import encode_line
     from ..render.visible import escape_line
 
     output = Output()
     if as_json:
-        output.json(encode(record(plan, results)) + b"\n")
+        output.json(encode_line(record(plan, results)))
         output.flush()
         return
     output.text("" if first else "\n")

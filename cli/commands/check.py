@@ -240,9 +240,9 @@ class _Report:
         self._output.flush()
 
     def _write_json(self, value: object) -> None:
-        from ..render.json_bytes import encode
+        from ..render.json_bytes import encode_line
 
-        self._output.json(encode(value) + b"\n")
+        self._output.json(encode_line(value))
         self._output.flush()
 
 

@@ -59,7 +59,7 @@ def grammar(
         build_required_response_format,
     )
 
-    from ..render.json_bytes import encode
+    from ..render.json_bytes import encode_line
     from ..request_options import build_request
 
     with plain_warnings():
@@ -90,7 +90,7 @@ def grammar(
         if check or (check is None and find_spec("xgrammar")):
             _compile(response_format)
     output = Output()
-    output.json(encode(response_format) + b"\n")
+    output.json(encode_line(response_format))
     output.flush()
 
 

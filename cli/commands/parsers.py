@@ -192,8 +192,8 @@ def _print(facts: list[dict[str, Any]], as_json: bool, page: Callable[[list[dict
 
 
 def _print_json(value: Any) -> None:
-    from ..render.json_bytes import encode
+    from ..render.json_bytes import encode_line
 
     output = Output()
-    output.json(encode(value) + b"\n")
+    output.json(encode_line(value))
     output.flush()

@@ -21,7 +21,7 @@ from unspool.parsers.adapters import (
 )
 
 from ..output import Output
-from .json_bytes import encode
+from .json_bytes import encode, encode_line
 
 Api = Literal["openai", "anthropic", "responses"]
 
@@ -52,7 +52,7 @@ class ApiEvents:
 
     def _write(self, events: list[Event]) -> None:
         for event in events:
-            self._output.json(sse.frame(event, encode) if self._as_sse else encode(event) + b"\n")
+            self._output.json(sse.frame(event, encode) if self._as_sse else encode_line(event))
 
 
 def write_object(
@@ -63,7 +63,7 @@ def write_object(
     source: str | None,
 ) -> None:
     """Final mode: run one response and write it as one object, its parts in the order of the model's text."""
-    output.json(encode(new_adapter().collect(runner, outputs)) + b"\n")
+    output.json(encode_line(new_adapter().collect(runner, outputs)))
 
 
 def adapter_factory(

@@ -7,7 +7,7 @@ from typing import Literal
 from unspool.parsers import ChatRunner, ChatStreamChunk, ToolCall
 
 from ..output import Output
-from .json_bytes import encode
+from .json_bytes import encode_line
 from .records import call_record
 from .visible import escape
 
@@ -80,6 +80,6 @@ class ChannelCalls:
             return
         self._call.arguments = "".join(self._arguments)
         origin = {} if self._choice is None else {"choice": self._choice}
-        self._output.json(encode(origin | call_record(self._call)) + b"\n")
+        self._output.json(encode_line(origin | call_record(self._call)))
         self._call = None
         self._arguments = []

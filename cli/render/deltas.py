@@ -7,7 +7,7 @@ from typing import Protocol
 from unspool.parsers import ChatRunner, ChatStreamChunk
 
 from ..output import Output
-from .json_bytes import encode
+from .json_bytes import encode_line
 from .records import delta_record
 
 
@@ -30,12 +30,12 @@ class DeltaRecords:
     """
 
     def __init__(self, output: Output, source: str | None) -> None:
-        self._output = output
+        self._write = output.json
         self._source = source
 
     def delta(self, chunk: ChatStreamChunk) -> None:
         """Write one record."""
-        self._output.json(encode(delta_record(chunk, self._source)) + b"\n")
+        self._write(encode_line(delta_record(chunk, self._source)))
 
     def end(self, runner: ChatRunner) -> None:
         """Nothing follows: the last record carries the finish reason."""

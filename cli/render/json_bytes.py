@@ -17,6 +17,14 @@ def encode(value: Any) -> bytes:
         return json.dumps(_finite(value), separators=(",", ":")).encode("ascii")
 
 
+def encode_line(value: Any) -> bytes:
+    """One line of JSON with its newline."""
+    try:
+        return orjson.dumps(value, None, orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        return encode(value) + b"\n"
+
+
 def _finite(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}

@@ -17,10 +17,13 @@ def delta_record(chunk: ChatStreamChunk, source: str | None = None) -> dict[str,
         chunk: the delta with its transport data.
         source: the input's name, where there are several.
     """
-    record = _origin(source, chunk.choice)
-    record["chunk"] = chunk.chunk
-    record["delta"] = _delta(chunk.delta)
-    record["tool_calls_emitted"] = chunk.tool_calls_emitted
+    record: dict[str, Any] = {
+        "chunk": chunk.chunk,
+        "delta": _delta(chunk.delta),
+        "tool_calls_emitted": chunk.tool_calls_emitted,
+    }
+    if source is not None or chunk.choice is not None:
+        record = _origin(source, chunk.choice) | record
     if chunk.token_ids is not None:
         record["token_ids"] = chunk.token_ids
     if chunk.logprobs is not None:
@@ -80,12 +83,10 @@ def _call_delta(call: DeltaToolCall) -> dict[str, Any]:
         record["id"] = call.id
     if call.type is not None:
         record["type"] = call.type
-    function = {}
-    if call.name is not None:
-        function["name"] = call.name
     # Clients join the pieces, so the first delta of a call carries the empty one, as in OpenAI's stream.
-    function["arguments"] = call.arguments or ""
-    return record | {"function": function}
+    arguments = call.arguments or ""
+    record["function"] = {"arguments": arguments} if call.name is None else {"name": call.name, "arguments": arguments}
+    return record
 
 
 def _diagnostic(diagnostic: Diagnostic) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from unspool.parsers import ChatResult, ChatRunner, EngineOutput
 from ..output import Output
 from .channel import Channel, ChannelCalls, ChannelText
 from .deltas import DeltaRecords, DeltaWriter
-from .json_bytes import encode
+from .json_bytes import encode_line
 from .records import message_record
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def make_view(
     if form == "json":
         if mode == "chunk":
             return partial(_stream, lambda source: DeltaRecords(output, source))
-        return partial(_collect, lambda result, source: output.json(encode(message_record(result, source)) + b"\n"))
+        return partial(_collect, lambda result, source: output.json(encode_line(message_record(result, source))))
 
     from .palette import Painter
 
@@ -86,13 +86,14 @@ def _stream(
     source: str | None,
 ) -> None:
     writer = writer_for(source)
+    write = writer.delta
     for chunk in runner.stream(outputs):
-        writer.delta(chunk)
+        write(chunk)
     writer.end(runner)
 
 
 def _collect(
-    write: Callable[[ChatResult, str | None], None],
+    write: Callable[[ChatResult, str | None], object],
     runner: ChatRunner,
     outputs: Iterable[EngineOutput],
     source: str | None,
