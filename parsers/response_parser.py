@@ -267,6 +267,8 @@ class BaseResponseParser(ResponseParser):
         return answer if answer is None or before is None else sequence(before, answer)
 
     def stream_chunk(self, delta_text: str, delta_token_ids: Sequence[int] = (), final: bool = False) -> Deltas:
+        if self._counter is not None:
+            self._counter.add(delta_token_ids, self._offset)
         tool = self._tool_at_hand
         if tool is not None and not final:
             piece = tool.plain_piece(delta_text)
@@ -278,7 +280,7 @@ class BaseResponseParser(ResponseParser):
             call = DeltaToolCall(tool.call_index, None, None, None, piece)
             return [(DeltaMessage(None, None, None, [call]), True)]
         if final or not self._fast:
-            return self._stream(delta_text, delta_token_ids, final)
+            return self._stream(delta_text, final)
         pending = self._pending
         if pending:
             delta_text = pending + delta_text
@@ -293,7 +295,7 @@ class BaseResponseParser(ResponseParser):
             return deltas
         for start in self._starts:
             if start in delta_text:
-                return self._stream(delta_text, (), False)
+                return self._stream(delta_text, False)
         if not delta_text:
             return []
         self._offset += len(delta_text)
@@ -324,7 +326,11 @@ class BaseResponseParser(ResponseParser):
 
     @property
     def reasoning_tokens(self) -> int | None:
-        return self._counter.count if self._counter is not None else None
+        if self._counter is None:
+            return None
+        if not self._ended:
+            self._counter.settle(self._offset)
+        return self._counter.count
 
     def write_response(self, reasoning: str = "", content: str = "", calls: FunctionCalls = ()) -> str:
         written = ""
@@ -337,11 +343,9 @@ class BaseResponseParser(ResponseParser):
             raise NotImplementedError("no tool parser")
         return written + content + (self.tool.write_calls(calls) if calls and self.tool is not None else "")
 
-    def _stream(self, delta_text: str, token_ids: Sequence[int], final: bool) -> Deltas:
+    def _stream(self, delta_text: str, final: bool) -> Deltas:
         if self._ended:
             raise ValueError("this response has ended; a parser serves one response, make a new one")
-        if self._counter is not None:
-            self._counter.add(token_ids)
         if self._mode is REASONING and self._fast and self._offset > self._fast_from:
             self._reasoned = True
         text = self._pending + delta_text if self._pending else delta_text
@@ -357,15 +361,12 @@ class BaseResponseParser(ResponseParser):
         self._pending = text[end:]
         self._offset += end
         self._fast_from = self._offset
-        if self._counter is not None:
-            self._counter.settle(sys.maxsize if self._ended else self._offset)
         if self._pending:
             self._undecided = self._undecided_text()
         self._fast = (
             (self._mode is TOOL or self._phase == self._text or bool(self._pending))
             and not self._ended
             and self.spans is None
-            and self._counter is None
         )
         self._tool_at_hand = self._open_tool if self._fast and self._mode is TOOL and not self._pending else None
 
@@ -387,6 +388,8 @@ class BaseResponseParser(ResponseParser):
     def _finish(self, deltas: Deltas, length: int) -> None:
         """The input has ended after ``length`` characters, and all of them are consumed."""
         self._ended = True
+        if self._counter is not None:
+            self._counter.settle(sys.maxsize)
         self._release_separators(deltas, length)
         if self._mode is not REASONING or not (self._reasoned or self._reasoning_offset):
             return

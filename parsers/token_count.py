@@ -32,7 +32,7 @@ class ReasoningTokenCounter:
         self._inside = False
         self._counted = 0
 
-    def add(self, ids: Sequence[int], settled: int = 0) -> None:
+    def add(self, ids: Sequence[int], settled: int) -> None:
         """Take the ids of the next chunk; for ``settled`` see :meth:`settle`."""
         self._ids += ids
         if len(self._ids) >= self._BATCH:
