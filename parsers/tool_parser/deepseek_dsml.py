@@ -84,6 +84,7 @@ class DsmlToolParser(XmlToolParser):
     payload_openers = ("<｜DSML｜invoke",)
     bare_openers = ("<｜DSML｜invoke",)
     arg_value_close_tag = _VALUE_CLOSE
+    unfinished_argument = r"<｜DSML｜parameter[^<>\n]{0,160}"
     several_functions = True
     block: str
 

@@ -36,6 +36,7 @@ class FunctionTagsToolParser(XmlToolParser):
     payload_openers = ("<function=",)
     bare_openers = ("<function=",)
     arg_value_close_tag = "</parameter>"
+    unfinished_argument = r"<parameter=[^<>\n]{0,128}"
     template_newlines = True
     several_functions = True
     value_margin: ClassVar[str] = "\n"  # what a model writes on each side of a value

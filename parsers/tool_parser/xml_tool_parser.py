@@ -15,10 +15,10 @@ from json.encoder import encode_basestring as quote
 from typing import ClassVar, Literal
 
 from ..json_schema import argument_types
-from ..markers import marker_scanner
+from ..markers import Boundaries, marker_scanner, tails_pattern
 from ..messages import DeltaToolCall
 from .argument_value import ArgumentValue
-from .tool_parser import ToolParser
+from .tool_parser import ToolParser, Undecided
 
 LOOKAHEAD = 1024
 """Characters that are held, at most, to judge one tag: what needs more is not what it looks like."""
@@ -26,6 +26,23 @@ LOOKAHEAD = 1024
 _WHITE_SPACE = re.compile(r"\s*+")
 _MISSPELT_TAIL = re.compile(r"[^<>\s]{0,8}>")  # after a closing tag's name: `</parameter1>` means `</parameter>`
 _UNFINISHED_TAIL = re.compile(r"[^<>\s]{0,8}")
+
+
+@lru_cache(maxsize=256)
+def _unfinished_tag(tags: tuple[str, ...], head: str, boundaries: Boundaries) -> Callable[..., object]:
+    """Matches what may become one of ``tags``, or ``head``, where it has come as far as the end of the text."""
+    return re.compile(rf"\s{{0,32}}+(?:{tails_pattern(tags, boundaries)}|{head}\Z)").match
+
+
+@lru_cache(maxsize=256)
+def _unfinished_close(
+    tag: str, followers: tuple[str, ...], breakers: tuple[str, ...], boundaries: Boundaries
+) -> Undecided:
+    """Matches what may become a closing tag that ends a value, or one of ``breakers``."""
+    stem = tag[:-1]
+    follower = rf">\s{{0,64}}+(?:{tails_pattern(followers)}|\Z)"  # what follows is judged at every character
+    spelt = rf"{re.escape(stem)}[^<>\s]{{0,8}}(?:{follower}|\Z)"
+    return re.compile(f"{tails_pattern((stem, *breakers), boundaries)}|{spelt}").match
 
 
 @lru_cache(maxsize=64)
@@ -62,6 +79,8 @@ class XmlToolParser(ToolParser):
         value_breakers: tags that end a value whose own closing tag is missing, each with what must follow it.
         template_newlines: whether one newline on each side of a value is the template's and not the value's.
         several_functions: whether a block can hold more than one function.
+        unfinished_argument: matches what an argument may begin with, up to its value, as far as it has come; bounded.
+            Such text waits at little cost. A pattern that matches nothing is right too, but slower.
     """
 
     arg_value_close_tag: ClassVar[str]
@@ -70,6 +89,7 @@ class XmlToolParser(ToolParser):
     value_breakers: ClassVar[dict[str, tuple[str, ...]]] = {}
     template_newlines: ClassVar[bool] = False
     several_functions: ClassVar[bool] = False
+    unfinished_argument: ClassVar[str] = r"(?!)"
 
     @abstractmethod
     def _consume_function(self, payload: str, pos: int, final: bool) -> AfterFunction | None:
@@ -106,6 +126,18 @@ class XmlToolParser(ToolParser):
         markers = (self.arg_value_close_tag[:-1], *self.value_breakers)
         self._value_scanner = marker_scanner(markers, self.boundaries)
         self._value_close = _value_close(self.arg_value_close_tag, self.value_followers)
+        tags = (*self.value_followers, self.arg_value_close_tag, *self.close_tags)
+        self._unfinished_argument = _unfinished_tag(tags, self.unfinished_argument, self.boundaries)
+
+    def _undecided_payload(self) -> Undecided | None:
+        if self._state is ARG_VALUE:
+            breakers = tuple(self.value_breakers)
+            return _unfinished_close(self.arg_value_close_tag, self.value_followers, breakers, self.boundaries)
+        if self._state is FUNCTION:
+            opener = "|".join(map(re.escape, self.payload_openers)) or "(?!)"
+            head = rf"(?:{opener})[^<>\n]{{0,128}}"
+            return _unfinished_tag(self.payload_openers + self.close_tags, head, self.boundaries)
+        return self._unfinished_argument
 
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
         waiting = False
@@ -134,6 +166,8 @@ class XmlToolParser(ToolParser):
         if self._state is FUNCTION:
             return self._consume_head(text, deltas, final, pos)
         if self._state is ARG_START:
+            if not final and self._unfinished_argument(text, pos):
+                return None
             started = self._consume_arg_start(text, pos)
             if started is None:
                 return None
