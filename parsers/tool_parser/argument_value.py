@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from enum import Enum
 from json.encoder import encode_basestring as quote
 
 from ..json_schema import STRING_ONLY, to_json
@@ -20,15 +19,6 @@ _PERHAPS_NEWLINE = re.compile(r"(?:\r?\n|\r)\Z")
 _DECIDED_BY = 64  # characters: what is longer than this and its white space is not null
 
 
-class _Form(Enum):
-    UNDECIDED = "the first characters will tell"
-    STREAMED = "a string, passed on as it comes"
-    WHOLE = "kept until its end"
-
-
-UNDECIDED, STREAMED, WHOLE = _Form
-
-
 class ArgumentValue:
     """One value of one argument.
 
@@ -37,15 +27,17 @@ class ArgumentValue:
         template_newlines: one newline on each side is the template's and not the value's.
 
     Attributes:
+        streamed: the value is a string that goes out as it comes.
         finding: a diagnostic code that the value's end gave rise to, or ``""``.
     """
 
-    __slots__ = ("_form", "_held", "_last_piece", "_parts", "_template_newlines", "_types", "finding")
+    __slots__ = ("_held", "_last_piece", "_parts", "_template_newlines", "_types", "_undecided", "finding", "streamed")
 
     def __init__(self, types: frozenset[str], template_newlines: bool) -> None:
         self._types = types
         self._template_newlines = template_newlines
-        self._form = UNDECIDED if not types or types in (STRING_ONLY, _NULLABLE_STRING) else WHOLE
+        self.streamed = False
+        self._undecided = not types or types in (STRING_ONLY, _NULLABLE_STRING)  # the first characters will tell
         self._parts: list[str] = []  # what is not out yet
         self._held = ""  # a newline that may be the template's
         self._last_piece = ""
@@ -56,18 +48,13 @@ class ArgumentValue:
         """Whether the text so far is empty or ends in a newline."""
         return self._last_piece[-1:] in ("", "\n")
 
-    @property
-    def streamed(self) -> bool:
-        """Whether the value is a string that goes out as it comes."""
-        return self._form is STREAMED
-
     def add(self, piece: str) -> str:
         """Take the next piece of the text; return JSON text that is stable now, perhaps ``""``."""
-        if self._form is STREAMED:
+        if self.streamed:
             return self.stream(piece)
         self._last_piece = piece
         self._parts.append(piece)
-        return self._decide() if self._form is UNDECIDED else ""
+        return self._decide() if self._undecided else ""
 
     def stream(self, piece: str) -> str:
         """:meth:`add`, where :attr:`streamed` is known to hold."""
@@ -78,7 +65,7 @@ class ArgumentValue:
 
     def end(self) -> str:
         """The value is complete; return the rest of its JSON text."""
-        if self._form is STREAMED:
+        if self.streamed:
             return quote("" if self._held.endswith("\n") else self._held)[1:]
         text = "".join(self._parts)
         if self._template_newlines:
@@ -102,7 +89,7 @@ class ArgumentValue:
 
         ``None`` where nothing of it may be emitted, as its type needs the whole of it.
         """
-        if self._form is STREAMED:
+        if self.streamed:
             return quote(self._held)[1:]
         if not self._is_string():
             return None
@@ -125,13 +112,13 @@ class ArgumentValue:
         if not text:
             return ""
         if text[0] == '"' and self._types:  # perhaps a JSON string literal, which only its end tells
-            self._form = WHOLE
+            self._undecided = False
             return ""
         if "null" in self._types and len(text) < _DECIDED_BY and "null".startswith(text.strip()[:5]):
             return ""
-        self._form = STREAMED
+        self.streamed = True
         self._parts.clear()
-        return '"' + self.add(text)
+        return '"' + self.stream(text)
 
     def _hold_newline(self, piece: str) -> str:
         piece = self._held + piece

@@ -7,7 +7,7 @@ from json.encoder import encode_basestring as quote
 from typing import Any
 
 from ..grammar.call_syntax import CallSyntax
-from ..json_schema import STRING_ONLY, argument_types, declares, is_json
+from ..json_schema import STRING_ONLY, declares, is_json
 from ..markers import marker_scanner
 from ..messages import DeltaToolCall
 from .argument_value import ArgumentValue
@@ -84,6 +84,7 @@ class DsmlToolParser(XmlToolParser):
     payload_openers = ("<｜DSML｜invoke",)
     bare_openers = ("<｜DSML｜invoke",)
     arg_value_close_tag = _VALUE_CLOSE
+    usual_argument = re.compile(r'\s*+<｜DSML｜parameter name="([^"\'<>\n]{1,256})" string="(true|false)">')
     unfinished_argument = r"<｜DSML｜parameter[^<>\n]{0,160}"
     several_functions = True
     block: str
@@ -174,12 +175,16 @@ class DsmlToolParser(XmlToolParser):
         self._wire_string = parameter["string"]
         return parameter.end(), parameter["name"]
 
+    def _name_in(self, head: re.Match[str]) -> str:
+        self._wire_string = head[2]
+        return head[1]
+
     # -- values -------------------------------------------------------------------------------------------------------
 
     def _argument_value(self, name: str) -> ArgumentValue:
         if self._wire_string == "true":
             return ArgumentValue(frozenset(), template_newlines=False)
-        types = argument_types(self._parameters, name) if self._wire_string is None else frozenset()
+        types = self._declared_types(name) if self._wire_string is None else frozenset()
         if types:  # the wire leaves it open, the schema does not
             return ArgumentValue(types, template_newlines=False)
         return JsonValue(typed=self._wire_string == "false")

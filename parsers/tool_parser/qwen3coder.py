@@ -36,6 +36,7 @@ class FunctionTagsToolParser(XmlToolParser):
     payload_openers = ("<function=",)
     bare_openers = ("<function=",)
     arg_value_close_tag = "</parameter>"
+    usual_argument = re.compile(r"""\s*+<parameter=([^<>\s"']{1,256})>""")
     unfinished_argument = r"<parameter=[^<>\n]{0,128}"
     template_newlines = True
     several_functions = True

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
 from json.encoder import encode_basestring as quote
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from ..json_schema import argument_types
 from ..markers import Boundaries, marker_scanner, tails_pattern
 from ..messages import DeltaToolCall
+from ..request import ChatRequest
 from .argument_value import ArgumentValue
-from .tool_parser import ToolParser, Undecided
+from .tool_parser import CallIdFactory, ToolParser, Undecided
 
 LOOKAHEAD = 1024
 """Characters that are held, at most, to judge one tag: what needs more is not what it looks like."""
+
+NOTHING = r"(?!)"
+"""A pattern that matches nothing."""
 
 _WHITE_SPACE = re.compile(r"\s*+")
 _MISSPELT_TAIL = re.compile(r"[^<>\s]{0,8}>")  # after a closing tag's name: `</parameter1>` means `</parameter>`
@@ -35,14 +39,11 @@ def _unfinished_tag(tags: tuple[str, ...], head: str, boundaries: Boundaries) ->
 
 
 @lru_cache(maxsize=256)
-def _unfinished_close(
-    tag: str, followers: tuple[str, ...], breakers: tuple[str, ...], boundaries: Boundaries
-) -> Undecided:
-    """Matches what may become a closing tag that ends a value, or one of ``breakers``."""
-    stem = tag[:-1]
+def _unfinished_close(markers: tuple[str, ...], followers: tuple[str, ...], boundaries: Boundaries) -> Undecided:
+    """Matches what may become one of ``markers``, and the first of them also with what may become a follower of it."""
     follower = rf">\s{{0,64}}+(?:{tails_pattern(followers)}|\Z)"  # what follows is judged at every character
-    spelt = rf"{re.escape(stem)}[^<>\s]{{0,8}}(?:{follower}|\Z)"
-    return re.compile(f"{tails_pattern((stem, *breakers), boundaries)}|{spelt}").match
+    close = rf"{re.escape(markers[0])}[^<>\s]{{0,8}}(?:{follower}|\Z)"
+    return re.compile(f"{tails_pattern(markers, boundaries)}|{close}").match
 
 
 @lru_cache(maxsize=64)
@@ -79,6 +80,8 @@ class XmlToolParser(ToolParser):
         value_breakers: tags that end a value whose own closing tag is missing, each with what must follow it.
         template_newlines: whether one newline on each side of a value is the template's and not the value's.
         several_functions: whether a block can hold more than one function.
+        usual_argument: matches an argument's head from its tag, and white space before it, to its value, its name in group
+            1, where it is written as it should be: the hooks then see only what deviates.
         unfinished_argument: matches what an argument may begin with, up to its value, as far as it has come; bounded.
             Such text waits at little cost. A pattern that matches nothing is right too, but slower.
     """
@@ -89,7 +92,8 @@ class XmlToolParser(ToolParser):
     value_breakers: ClassVar[dict[str, tuple[str, ...]]] = {}
     template_newlines: ClassVar[bool] = False
     several_functions: ClassVar[bool] = False
-    unfinished_argument: ClassVar[str] = r"(?!)"
+    usual_argument: ClassVar[re.Pattern[str]] = re.compile(NOTHING)
+    unfinished_argument: ClassVar[str] = NOTHING
 
     @abstractmethod
     def _consume_function(self, payload: str, pos: int, final: bool) -> AfterFunction | None:
@@ -118,38 +122,56 @@ class XmlToolParser(ToolParser):
 
     # -- the walk -----------------------------------------------------------------------------------------------------
 
+    def __init__(
+        self,
+        request: ChatRequest,
+        boundaries: Boundaries | None = None,
+        call_id_factory: CallIdFactory | None = None,
+    ) -> None:
+        super().__init__(request, boundaries, call_id_factory)
+        boundaries, close_tag, followers = self.boundaries, self.arg_value_close_tag, self.value_followers
+        # without its last character, so that a misspelt closing tag is seen too
+        markers = (close_tag[:-1], *self.value_breakers)
+        self._value_scanner = marker_scanner(markers, boundaries)
+        self._value_close = _value_close(close_tag, followers)
+        self._unfinished_close = _unfinished_close(markers, followers, boundaries)
+        tags = (*followers, close_tag, *self.close_tags)
+        self._unfinished_argument = _unfinished_tag(tags, self.unfinished_argument, boundaries)
+        function = "|".join(map(re.escape, self.payload_openers))
+        function = rf"(?:{function})[^<>\n]{{0,128}}" if function else NOTHING
+        self._unfinished_function = _unfinished_tag(self.payload_openers + self.close_tags, function, boundaries)
+        self._usual_argument = self.usual_argument.match
+        self._parameters: Mapping[str, Any] = {}
+        self._types: dict[str, frozenset[str]] = {}  # declared types of those arguments that have been looked up
+
     def _begin_payload(self) -> None:
         self._state = FUNCTION
         self._functions = 0
         self._object_open = False  # whether the opening brace of the arguments is out
-        # without its last character, so that a misspelt closing tag is seen too
-        markers = (self.arg_value_close_tag[:-1], *self.value_breakers)
-        self._value_scanner = marker_scanner(markers, self.boundaries)
-        self._value_close = _value_close(self.arg_value_close_tag, self.value_followers)
-        tags = (*self.value_followers, self.arg_value_close_tag, *self.close_tags)
-        self._unfinished_argument = _unfinished_tag(tags, self.unfinished_argument, self.boundaries)
 
     def _undecided_payload(self) -> Undecided | None:
         if self._state is ARG_VALUE:
-            breakers = tuple(self.value_breakers)
-            return _unfinished_close(self.arg_value_close_tag, self.value_followers, breakers, self.boundaries)
-        if self._state is FUNCTION:
-            opener = "|".join(map(re.escape, self.payload_openers)) or "(?!)"
-            head = rf"(?:{opener})[^<>\n]{{0,128}}"
-            return _unfinished_tag(self.payload_openers + self.close_tags, head, self.boundaries)
-        return self._unfinished_argument
+            return self._unfinished_close
+        return self._unfinished_function if self._state is FUNCTION else self._unfinished_argument
 
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
         waiting = False
         while not waiting and not self._payload_closed:
             if self._state is ARG_VALUE:
                 pos, waiting = self._consume_value(text, deltas, final, pos)
+            elif self._state is ARG_START and (head := self._usual_argument(text, pos)) is not None:
+                self._begin_value(self._name_in(head), head.end())
+                pos = head.end()
             else:
                 pos, waiting = self._consume_syntax(text, deltas, final, pos)
         if final and not self._payload_closed and self._passing is None:
             self._end_of_input(text, deltas, pos)
             return len(text)
         return pos
+
+    def _name_in(self, head: re.Match[str]) -> str:
+        """The name of the argument that :attr:`usual_argument` found."""
+        return head[1]
 
     def _consume_syntax(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> tuple[int, bool]:
         """Read the tag at ``pos``; return where it ends and whether more text must come."""
@@ -203,7 +225,9 @@ class XmlToolParser(ToolParser):
         end, name, following = head
         self._functions += 1
         self._object_open = False
-        self._parameters = self.request.parameters_of(name)
+        parameters = self.request.parameters_of(name)
+        if parameters is not self._parameters:
+            self._parameters, self._types = parameters, {}
         if name:
             self._begin_call(name, deltas, pos)
         else:
@@ -274,7 +298,13 @@ class XmlToolParser(ToolParser):
 
     def _argument_value(self, name: str) -> ArgumentValue:
         """What collects the value of an argument; a dialect that writes types on the wire overrides it."""
-        return ArgumentValue(argument_types(self._parameters, name), self.template_newlines)
+        return ArgumentValue(self._declared_types(name), self.template_newlines)
+
+    def _declared_types(self, name: str) -> frozenset[str]:
+        types = self._types.get(name)
+        if types is None:
+            types = self._types[name] = argument_types(self._parameters, name)
+        return types
 
     def _begin_value(self, name: str, pos: int) -> None:
         self._state = ARG_VALUE
@@ -302,8 +332,10 @@ class XmlToolParser(ToolParser):
         match = scanner.search_final(text, pos) if final else scanner.search(text, pos)
         start = len(text) if match is None else match.start()
         if start > pos:
-            self._emit_value(self._argument.add(text[pos:start]), deltas)
-            if self._key_out and self._argument.streamed and self._value_scanner.starts == "<":
+            piece = self._argument.add(text[pos:start])
+            if piece:
+                self._emit_value(piece, deltas)
+            if self._argument.streamed and self._key_out and scanner.starts == "<":
                 self._streamed = self._argument
         if match is None or match.lastindex is None:
             return start, True
@@ -320,7 +352,8 @@ class XmlToolParser(ToolParser):
         self._emit_value(self._argument.end(), deltas)
         self._state = ARG_START
         self._streamed = None
-        self._report_finding()
+        if self._argument.finding:
+            self._report_finding()
 
     def _report_finding(self) -> None:
         """Report what the end of the value at hand gave rise to."""
