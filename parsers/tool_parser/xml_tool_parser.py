@@ -80,8 +80,8 @@ class XmlToolParser(ToolParser):
         value_breakers: tags that end a value whose own closing tag is missing, each with what must follow it.
         template_newlines: whether one newline on each side of a value is the template's and not the value's.
         several_functions: whether a block can hold more than one function.
-        usual_argument: matches an argument's head from its tag, and white space before it, to its value, its name in group
-            1, where it is written as it should be: the hooks then see only what deviates.
+        usual_argument: matches an argument's head, from the white space before its tag up to its value, with the name
+            in group 1, where it is written as it should be: the hooks then see only what deviates.
         unfinished_argument: matches what an argument may begin with, up to its value, as far as it has come; bounded.
             Such text waits at little cost. A pattern that matches nothing is right too, but slower.
     """
@@ -162,6 +162,8 @@ class XmlToolParser(ToolParser):
             elif self._state is ARG_START and (head := self._usual_argument(text, pos)) is not None:
                 self._begin_value(self._name_in(head), head.end())
                 pos = head.end()
+            elif self._state is ARG_START and not final and self._unfinished_argument(text, pos):
+                waiting = True
             else:
                 pos, waiting = self._consume_syntax(text, deltas, final, pos)
         if final and not self._payload_closed and self._passing is None:
@@ -188,8 +190,6 @@ class XmlToolParser(ToolParser):
         if self._state is FUNCTION:
             return self._consume_head(text, deltas, final, pos)
         if self._state is ARG_START:
-            if not final and self._unfinished_argument(text, pos):
-                return None
             started = self._consume_arg_start(text, pos)
             if started is None:
                 return None
