@@ -7,15 +7,11 @@ Where a value begins and ends in the wire text is the tool parser's business.
 from __future__ import annotations
 
 import json
-import re
 from json.encoder import encode_basestring as quote
 
 from ..json_schema import STRING_ONLY, to_json
 
 _NULLABLE_STRING = frozenset(("null", "string"))
-_LEADING_NEWLINE = re.compile(r"\A\r?\n")
-_TRAILING_NEWLINE = re.compile(r"\r?\n\Z")
-_PERHAPS_NEWLINE = re.compile(r"(?:\r?\n|\r)\Z")
 _DECIDED_BY = 64  # characters: what is longer than this and its white space is not null
 
 
@@ -69,7 +65,8 @@ class ArgumentValue:
             return quote("" if self._held.endswith("\n") else self._held)[1:]
         text = "".join(self._parts)
         if self._template_newlines:
-            text = _TRAILING_NEWLINE.sub("", _LEADING_NEWLINE.sub("", text, count=1), count=1)
+            text = _without_leading_newline(text)
+            text = text[: len(text) - len(_newline_at_end(text, "\n"))]
         if text.startswith('"') and "string" in self._types:
             inner = _string_in(text)
             if inner is not None:
@@ -95,7 +92,7 @@ class ArgumentValue:
             return None
         text = "".join(self._parts)
         if self._template_newlines:
-            text = _LEADING_NEWLINE.sub("", text, count=1)
+            text = _without_leading_newline(text)
         return quote(text) if text else None  # an empty string would be made up
 
     def _is_string(self) -> bool:
@@ -108,7 +105,7 @@ class ArgumentValue:
         if self._template_newlines:
             if text == "\r":
                 return ""
-            text = _LEADING_NEWLINE.sub("", text, count=1)
+            text = _without_leading_newline(text)
         if not text:
             return ""
         if text[0] == '"' and self._types:  # perhaps a JSON string literal, which only its end tells
@@ -122,9 +119,22 @@ class ArgumentValue:
 
     def _hold_newline(self, piece: str) -> str:
         piece = self._held + piece
-        newline = _PERHAPS_NEWLINE.search(piece)
-        self._held = newline.group() if newline else ""
-        return piece[: len(piece) - len(self._held)]
+        self._held = _newline_at_end(piece, "\n\r")
+        return piece[: len(piece) - len(self._held)] if self._held else piece
+
+
+def _without_leading_newline(text: str) -> str:
+    if text.startswith("\n"):
+        return text[1:]
+    return text[2:] if text.startswith("\r\n") else text
+
+
+def _newline_at_end(text: str, marks: str) -> str:
+    """The newline that ends ``text``, or the carriage return that may begin one if ``marks`` has that."""
+    last = text[-1:]
+    if not last or last not in marks:
+        return ""
+    return "\r\n" if last == "\n" and text.endswith("\r\n") else last
 
 
 def _unescaped(text: str, types: frozenset[str]) -> str | None:

@@ -43,7 +43,7 @@ def _unfinished_close(markers: tuple[str, ...], followers: tuple[str, ...], boun
     """Matches what may become one of ``markers``, and the first of them also with what may become a follower of it."""
     follower = rf">\s{{0,64}}+(?:{tails_pattern(followers)}|\Z)"  # what follows is judged at every character
     close = rf"{re.escape(markers[0])}[^<>\s]{{0,8}}(?:{follower}|\Z)"
-    return re.compile(f"{tails_pattern(markers, boundaries)}|{close}").match
+    return re.compile(f"{close}|{tails_pattern(markers, boundaries)}").match
 
 
 @lru_cache(maxsize=64)
