@@ -16,10 +16,10 @@ from ..markers import MarkerScanner
 # are swallowed at once; what is left for Python are the other brackets, the start of a string that goes on in the next
 # chunk, and the start of a stop tag. Two levels of containers measure three times as fast as none, more gain nothing.
 _SWALLOWED_LEVELS = 2
-_STRING = r'"(?:[^"\\]++|\\.)*+"'
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 
 # The inside of a string as far as it is stable: a `\u00f` at the end of the text may still become `\u00fc`.
-_INSIDE_STRING = r'(?:[^"\\]++|\\(?!u).|\\u(?![0-9a-fA-F]{0,3}\Z))*+'
+_INSIDE_STRING = r'[^"\\]*+(?:\\(?:[^u]|u(?![0-9a-fA-F]{0,3}\Z))[^"\\]*+)*+'
 
 _in_string = re.compile(_INSIDE_STRING, re.DOTALL).match
 
