@@ -376,7 +376,7 @@ class BaseResponseParser(ResponseParser):
             return self._open_tool.undecided()
         if self._phase == self._text:
             return None if self._scanner is None else self._scanner.undecided
-        return self._open_tool.opener_scanner.undecided if self._phase == self._between else None
+        return self._open_tool.undecided_opening() if self._phase in (self._between, self._start) else None
 
     def _consume(self, text: str, deltas: Deltas, final: bool, pos: int) -> int:
         """Consume ``text`` from ``pos``; return where its unsettled suffix begins."""

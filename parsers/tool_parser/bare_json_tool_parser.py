@@ -10,7 +10,11 @@ from typing import ClassVar
 
 from ..messages import DeltaToolCall
 from .json_call_head import LONGEST_HEAD, begins_call
-from .json_tool_parser import JsonToolParser
+from .json_tool_parser import UNFINISHED_FIELD, JsonToolParser
+from .tool_parser import Undecided, unfinished
+
+# What a call's name may stand in has to come whole before anything can be said.
+_UNFINISHED_HEAD = rf"[\s\[]{{0,32}}+\{{{UNFINISHED_FIELD}"
 
 
 class BareJsonToolParser(JsonToolParser):
@@ -25,6 +29,9 @@ class BareJsonToolParser(JsonToolParser):
 
     untagged_at_start = True
     bare_prefix: ClassVar[re.Pattern[str]] = re.compile("")
+
+    def undecided_opening(self) -> Undecided | None:
+        return unfinished(self.open_tags + self.bare_openers, self.boundaries, "", _UNFINISHED_HEAD)
 
     def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
         head = text[pos : pos + LONGEST_HEAD]

@@ -38,6 +38,9 @@ class JsonArrayToolParser(BareJsonToolParser):
         self._required = kind in ("required", "any")
         self._forced = names[0] if kind in ("function", "tool") else ""
 
+    def _stop_tags(self) -> tuple[str, ...]:
+        return ()
+
     @classmethod
     def get_tool_open_tag(cls) -> str:
         return "["

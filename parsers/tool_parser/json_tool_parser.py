@@ -13,10 +13,11 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from ..grammar.call_syntax import CallSyntax, json_envelope
-from ..markers import marker_scanner
+from ..markers import Boundaries, marker_scanner
 from ..messages import DeltaToolCall
+from ..request import ChatRequest
 from .json_value_scanner import JsonValueScanner
-from .tool_parser import ToolParser
+from .tool_parser import CallIdFactory, ToolParser, Undecided, unfinished
 from .writing import FunctionCalls, json_text
 
 _GAP = re.compile(r"[\s,]*+")
@@ -27,6 +28,12 @@ _UNFINISHED_ENVELOPE = re.compile(r"\{\s*+\Z")
 _LOOKAHEAD = 256  # characters that are held, at most, to see whether an envelope begins
 _JUNK = re.compile(r"[^\s,\"{}\[\]<]++|.", re.DOTALL)
 _ONLY_SEPARATORS = re.compile(r"[\s,;\[\]]*+")
+
+# A field in the usual form is read at one go, once it is all there: the walk along key and colon sees only the rest.
+_FIELD = re.compile(r'[\s,]*+"([^"\\]{1,64})"\s*+:\s*+(?=[^\s])').match
+UNFINISHED_FIELD = r'\s{0,32}+(?:"[^"\\]{0,64}(?:"\s{0,32}+(?::\s{0,32}+(?:"[^"\\]{0,64})?)?)?)?\Z'
+"""Matches a field as far as it has come, up to the end of a short string as its value."""
+unfinished_field = re.compile(rf"[\s,]{{0,32}}+{UNFINISHED_FIELD}").match
 
 _OTHER_FIELDS = ("name", "type", "function", "id")
 _USUAL_SPELLINGS = ("arguments", "parameters")
@@ -69,6 +76,24 @@ class JsonToolParser(ToolParser):
     payload_openers = ("{",)
     payload_filler = re.compile(r"[\s\[]*+")  # an array of envelopes is understood as well
 
+    def __init__(
+        self,
+        request: ChatRequest,
+        boundaries: Boundaries | None = None,
+        call_id_factory: CallIdFactory | None = None,
+    ) -> None:
+        super().__init__(request, boundaries, call_id_factory)
+        self._spellings = self.argument_spellings
+        self._declared = (self.argument_field, *self.other_argument_fields)
+        self._ends_itself = self.close_tag_optional or not self.close_tags
+        stops = self._stop_tags()
+        self._stops = marker_scanner(stops, self.boundaries) if stops else None
+        self._scanner = JsonValueScanner(self._stops)
+
+    def _stop_tags(self) -> tuple[str, ...]:
+        """Tags that end an envelope that is not closed, outside of its strings."""
+        return self.close_tags or self.open_tags
+
     @property
     def argument_spellings(self) -> frozenset[str]:
         """Names under which the arguments may stand."""
@@ -93,14 +118,8 @@ class JsonToolParser(ToolParser):
         return (json_envelope(cls.get_tool_open_tag(), cls.get_tool_close_tag(), cls.argument_field),)
 
     def _begin_payload(self) -> None:
-        self._spellings = self.argument_spellings
-        self._declared = (self.argument_field, *self.other_argument_fields)
         self._depth = 0  # of the brackets around the envelopes
-        self._ends_itself = self.close_tag_optional or not self.close_tags
         self._tagged = self._tagged and not self.close_tag_optional
-        stops = self.close_tags or self.open_tags
-        self._stops = marker_scanner(stops, self.boundaries) if stops else None
-        self._scanner = JsonValueScanner(self._stops)
         self._state = OUTSIDE if self._opening else START
         self._begin_envelope()
 
@@ -118,6 +137,11 @@ class JsonToolParser(ToolParser):
         self._unnamed: list[str] = []  # pieces of arguments that came before the name
         self._substitute: tuple[str, str, int] | None = None  # field, value and offset under the other spelling
         self._value_offset = 0
+
+    def _undecided_payload(self) -> Undecided | None:
+        if self._state is OUTSIDE:
+            return unfinished(self.close_tags, self.boundaries) if self.close_tags else None
+        return unfinished_field if self._state is INSIDE else None
 
     def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:
         window = text[pos : pos + _LOOKAHEAD]
@@ -143,7 +167,14 @@ class JsonToolParser(ToolParser):
             if pos == length:
                 break
             if state is INSIDE:
-                end = self._inside(text, deltas, final, pos)
+                field = _FIELD(text, pos)
+                if field is not None:
+                    self._key, self._state = field[1], VALUE
+                    end = field.end()
+                elif not final and unfinished_field(text, pos):
+                    break
+                else:
+                    end = self._inside(text, deltas, final, pos)
             elif state is OUTSIDE:
                 end = self._outside(text, final, pos)
             elif state is COLON:

@@ -34,9 +34,9 @@ Undecided = Callable[[str], object]
 
 
 @lru_cache(maxsize=256)
-def unfinished(tags: tuple[str, ...], boundaries: Boundaries, before: str = r"\s*+") -> Undecided:
-    """Matches what may become one of ``tags``; the pattern ``before`` may stand before it."""
-    return re.compile(f"{before}(?:{tails_pattern(tags, boundaries)})").match
+def unfinished(tags: tuple[str, ...], boundaries: Boundaries, before: str = r"\s{0,32}+", other: str = "") -> Undecided:
+    """Matches what may become one of ``tags``; a pattern may stand before it, or be as good as it."""
+    return re.compile(f"{before}(?:{tails_pattern(tags, boundaries)}{'|' if other else ''}{other})").match
 
 
 class ToolParser(ABC):
@@ -247,6 +247,10 @@ class ToolParser(ABC):
         if streamed is None or "<" in text:  # that could end the string
             return None
         return streamed.stream(text)
+
+    def undecided_opening(self) -> Undecided | None:
+        """Which texts would only wait where a call may begin; see :meth:`undecided`."""
+        return self.opener_scanner.undecided
 
     def undecided(self) -> Undecided | None:
         """Which texts would only wait, asked where :meth:`feed_tool_block` has left some.
