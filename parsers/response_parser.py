@@ -376,7 +376,7 @@ class BaseResponseParser(ResponseParser):
             return self._open_tool.undecided()
         if self._phase == self._text:
             return None if self._scanner is None else self._scanner.undecided
-        return self._open_tool.undecided_opening() if self._phase in (self._between, self._start) else None
+        return self._open_tool.undecided_opening(self._pending) if self._phase in (self._between, self._start) else None
 
     def _consume(self, text: str, deltas: Deltas, final: bool, pos: int) -> int:
         """Consume ``text`` from ``pos``; return where its unsettled suffix begins."""
@@ -616,10 +616,12 @@ class BaseResponseParser(ResponseParser):
     # -- tool blocks --------------------------------------------------------------------------------------------------
 
     def _open_block(self, tag: str, offset: int) -> None:
+        if self._stray_close:
+            self._stray_close = ""
+            self._look_for_tags()
         self._open_tool.open_block(offset, tag)
         self._suspended, self._mode = self._mode, TOOL
         self._block_tag, self._block_offset = tag, offset
-        self._stray_close = ""
 
     def _block(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
         tool = self._open_tool
@@ -652,11 +654,12 @@ class BaseResponseParser(ResponseParser):
             self._mark(start + len(self._block_tag), end - len(returned), "call")
             self._phase = self._between
             self._separators = [returned] if returned else []
-            self._stray_close = tool.missing_close_tag
+            if tool.missing_close_tag:
+                self._stray_close = tool.missing_close_tag
+                self._look_for_tags()
             if not tool.separator.fullmatch(returned):
                 self._release_separators(deltas, end)
                 self._phase = self._text
-        self._look_for_tags()
 
 
 def _end(pattern: re.Pattern[str], text: str, pos: int) -> int:

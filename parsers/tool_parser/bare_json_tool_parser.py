@@ -10,11 +10,14 @@ from typing import ClassVar
 
 from ..messages import DeltaToolCall
 from .json_call_head import LONGEST_HEAD, begins_call
-from .json_tool_parser import UNFINISHED_FIELD, JsonToolParser
+from .json_tool_parser import SHORT_KEY, UNFINISHED_FIELD, JsonToolParser
 from .tool_parser import Undecided, unfinished
 
-# What a call's name may stand in has to come whole before anything can be said.
-_UNFINISHED_HEAD = rf"[\s\[]{{0,32}}+\{{{UNFINISHED_FIELD}"
+_BEGINNING = r"[\s\[]{0,32}+\{"
+_UNFINISHED_FIRST = _BEGINNING + UNFINISHED_FIELD
+_FIRST_FIELD = rf'{_BEGINNING}{SHORT_KEY}"\s{{0,32}}+:{SHORT_KEY}"\s{{0,32}}+,'
+_UNFINISHED_SECOND = rf'{_FIRST_FIELD}(?:{SHORT_KEY}(?:"\s{{0,32}}+)?|\s{{0,32}}+)\Z'
+_past_first_field = re.compile(_FIRST_FIELD).match
 
 
 class BareJsonToolParser(JsonToolParser):
@@ -30,8 +33,9 @@ class BareJsonToolParser(JsonToolParser):
     untagged_at_start = True
     bare_prefix: ClassVar[re.Pattern[str]] = re.compile("")
 
-    def undecided_opening(self) -> Undecided | None:
-        return unfinished(self.open_tags + self.bare_openers, self.boundaries, "", _UNFINISHED_HEAD)
+    def undecided_opening(self, waiting: str) -> Undecided | None:
+        head = _UNFINISHED_SECOND if _past_first_field(waiting) else _UNFINISHED_FIRST
+        return unfinished(self.open_tags + self.bare_openers, self.boundaries, "", head)
 
     def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
         head = text[pos : pos + LONGEST_HEAD]

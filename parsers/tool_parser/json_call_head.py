@@ -83,6 +83,8 @@ def _skip(value: str, tokens: Iterator[str]) -> None:
 def _string(literal: str) -> str:
     if literal[0] != '"':
         return ""
+    if "\\" not in literal:
+        return literal[1:-1]
     try:
         return str(json.loads(literal, strict=False))
     except ValueError:

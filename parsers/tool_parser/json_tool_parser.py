@@ -31,7 +31,8 @@ _ONLY_SEPARATORS = re.compile(r"[\s,;\[\]]*+")
 
 # A field in the usual form is read at one go, once it is all there: the walk along key and colon sees only the rest.
 _FIELD = re.compile(r'[\s,]*+"([^"\\]{1,64})"\s*+:\s*+(?=[^\s])').match
-UNFINISHED_FIELD = r'\s{0,32}+(?:"[^"\\]{0,64}(?:"\s{0,32}+(?::\s{0,32}+(?:"[^"\\]{0,64})?)?)?)?\Z'
+SHORT_KEY = r'\s{0,32}+"[^"\\]{0,64}'
+UNFINISHED_FIELD = rf'(?:{SHORT_KEY}(?:"\s{{0,32}}+(?::(?:{SHORT_KEY}|\s{{0,32}}+))?)?|\s{{0,32}}+)\Z'
 """Matches a field as far as it has come, up to the end of a short string as its value."""
 unfinished_field = re.compile(rf"[\s,]{{0,32}}+{UNFINISHED_FIELD}").match
 
@@ -473,6 +474,8 @@ class JsonToolParser(ToolParser):
 
 def _decoded(literal: str) -> str:
     """The text of a string literal; what is no valid literal loses only its quotes."""
+    if "\\" not in literal:
+        return literal[1:].removesuffix('"')
     try:
         return str(json.loads(literal, strict=False))
     except ValueError:

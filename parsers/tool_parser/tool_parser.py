@@ -248,8 +248,8 @@ class ToolParser(ABC):
             return None
         return streamed.stream(text)
 
-    def undecided_opening(self) -> Undecided | None:
-        """Which texts would only wait where a call may begin; see :meth:`undecided`."""
+    def undecided_opening(self, waiting: str) -> Undecided | None:
+        """:meth:`undecided` where a call may begin and ``waiting`` doesn't tell yet."""
         return self.opener_scanner.undecided
 
     def undecided(self) -> Undecided | None:
