@@ -246,7 +246,7 @@ class ToolParser(ABC):
         streamed = self._streamed
         if streamed is None or "<" in text:  # that could end the string
             return None
-        return streamed.stream(text)
+        return streamed.stream(text) if text else ""
 
     def undecided_opening(self, waiting: str) -> Undecided | None:
         """:meth:`undecided` where a call may begin and ``waiting`` doesn't tell yet."""
