@@ -12,6 +12,7 @@ from json.encoder import encode_basestring as quote
 from ..json_schema import STRING_ONLY, to_json
 
 _NULLABLE_STRING = frozenset(("null", "string"))
+_NEWLINES = ("\n", "\r")
 _DECIDED_BY = 64  # characters: what is longer than this and its white space is not null
 
 
@@ -55,7 +56,7 @@ class ArgumentValue:
     def stream(self, piece: str) -> str:
         """:meth:`add`, where :attr:`streamed` is known to hold."""
         self._last_piece = piece
-        if self._template_newlines and (self._held or "\n" in piece or "\r" in piece):
+        if self._template_newlines and (self._held or piece[-1:] in _NEWLINES):
             piece = self._hold_newline(piece)
         return quote(piece)[1:-1]
 

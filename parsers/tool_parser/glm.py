@@ -7,13 +7,15 @@ from typing import ClassVar
 
 from ..grammar.call_syntax import CallSyntax
 from ..json_schema import declares
-from .tool_parser import ToolParserManager
+from .tool_parser import ToolParserManager, Undecided
 from .writing import FunctionCalls, bare_text
 from .xml_tool_parser import LOOKAHEAD, AfterArgStart, AfterFunction, XmlToolParser
 
 _KEY = r"[\w.\-]{1,128}"
 _HEAD = re.compile(rf"([\w.\-:]{{1,256}})\s*+(?=<arg_key>|</tool_call>|{_KEY}\s*+</arg_key>)")
 _UNFINISHED_HEAD = re.compile(r"[\w.\-:]{0,256}\s*+(?:[\w.\-]{0,128}\s*+)?(?:<[/a-z_]{0,11})?\Z")
+# the like, with so little white space that it can be looked at again with every chunk
+_SHORT_UNFINISHED_HEAD = re.compile(r"[\w.\-:]{0,256}\s{0,32}+(?:[\w.\-]{0,128}\s{0,32}+)?(?:<[/a-z_]{0,11})?\Z").match
 _KEY_WITHOUT_OPENER = re.compile(rf"{_KEY}\s*+</arg_key>")
 _UNFINISHED_KEY = re.compile(r"[\w.\-]{1,128}\s*+(?:<[/a-z_]{0,9})?\Z")
 _ARGUMENT = re.compile(r"([^<]{0,256})(?:(?P<close></arg_key>)(?P<stray>\s*+</arg_key>)*+|(?=<arg_value>))")
@@ -66,6 +68,9 @@ class Glm47ToolParser(XmlToolParser):
     @classmethod
     def call_syntaxes(cls) -> tuple[CallSyntax, ...]:
         return (CallSyntax("<tool_call>", r"\s*NAME\s*", r"\s*", "</tool_call>", "glm_xml", cls.tags_in_values()),)
+
+    def undecided(self) -> Undecided | None:
+        return _SHORT_UNFINISHED_HEAD if self._opening else super().undecided()
 
     def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:
         window = text[pos : pos + LOOKAHEAD]
