@@ -19,8 +19,11 @@ _ESCAPE = (
     rf"\\(?:[^0-7xuU\r]|[0-7]{{3}}|[0-7]{{1,2}}(?![0-7]|\Z)|\r(?!\Z)\n?"
     rf"|x(?!{_HEX}?\Z)|u(?!{_HEX}{{0,3}}\Z)|U(?!{_HEX}{{0,7}}\Z))"
 )
-_TOKEN = re.compile(rf"[^\\]++|\\(?:x{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|[0-7]{{1,3}}|\r\n|.)", re.DOTALL)
-_SAME_IN_JSON = re.compile(r"(?:[^\\\"\x00-\x1f]++|\\[\\\"bfnrt])*+\Z")
+# What is the same in JSON, and then the characters or the escape that are not.
+_SAME_IN_JSON = r"[^\\\"\x00-\x1f]*+(?:\\[\\\"bfnrt][^\\\"\x00-\x1f]*+)*+"
+_STRETCH = re.compile(
+    rf"({_SAME_IN_JSON})([\"\x00-\x1f]++|\\(?:x{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|[0-7]{{1,3}}|\r\n|.))?", re.DOTALL
+)
 _SIMPLE_ESCAPES = {
     "\\\n": "", "\\\r\n": "", "\\\r": "", "\\\\": "\\\\", "\\'": "'", '\\"': '\\"',
     "\\n": "\\n", "\\t": "\\t", "\\r": "\\r", "\\b": "\\b", "\\f": "\\f", "\\a": "\\u0007", "\\v": "\\u000b",
@@ -51,13 +54,16 @@ def string_text(body: str, raw: bool = False) -> str:
     """JSON text, without the quotes, of a piece that :func:`string_body` matched."""
     if raw or "\\" not in body:
         return quote(body)[1:-1]
-    if _SAME_IN_JSON.match(body):
-        return body
-    return _TOKEN.sub(_decoded, body)
+    return _STRETCH.sub(_as_json, body)
 
 
-def _decoded(token: re.Match[str]) -> str:
-    text = token.group()
+def _as_json(stretch: re.Match[str]) -> str:
+    same, other = stretch.groups()
+    return same + _decoded(other) if other else same
+
+
+def _decoded(text: str) -> str:
+    """JSON text of an escape, or of characters that JSON escapes."""
     simple = _SIMPLE_ESCAPES.get(text)
     if simple is not None:
         return simple

@@ -255,9 +255,12 @@ class ToolParser(ABC):
     def undecided(self) -> Undecided | None:
         """Which texts would only wait, asked where :meth:`feed_tool_block` has left some.
 
+        A text that waits is looked at again with every chunk, so the answer must hold for short texts only; and what
+        comes of the response in the end must not depend on it.
+
         Returns:
-            A function that is true for text which, handed in again, would be left as it is and do nothing. ``None``
-            where none is known.
+            A function that is true for text that is to wait, with what comes behind it, and not to be handed in yet:
+            nothing would come of it, save perhaps the news that it is malformed. ``None`` where none is known.
         """
         if self._payload_closed:
             return unfinished(self.close_tags, self.boundaries)
