@@ -180,7 +180,7 @@ class MarkerScanner:
         self.search, self.match = pattern.search, pattern.match
         whole = re.compile(_pattern(self.markers, None))
         self.search_final, self.match_final = whole.search, whole.match
-        self.undecided = re.compile(tails_pattern(self.markers, boundaries)).match
+        self.undecided = tails(self.markers, boundaries).__contains__
 
 
 @lru_cache(maxsize=1024)
@@ -210,10 +210,15 @@ def _pattern(markers: tuple[str, ...], boundaries: Boundaries | None) -> str:
     return "|".join(branches)
 
 
-def tails_pattern(markers: tuple[str, ...], boundaries: Boundaries = _CHARACTERS) -> str:
-    """Matches a proper prefix of one of ``markers`` that ends the text."""
-    tails = {prefix for marker in markers for prefix in boundaries.prefixes(marker)}
-    return _tail_pattern(tails) if tails else r"(?!)"
+def tails(markers: Iterable[str], boundaries: Boundaries = _CHARACTERS) -> frozenset[str]:
+    """Proper prefixes of ``markers`` that can end a chunk."""
+    return frozenset(prefix for marker in markers for prefix in boundaries.prefixes(marker))
+
+
+def tails_pattern(markers: Iterable[str], boundaries: Boundaries = _CHARACTERS) -> str:
+    """Matches one of :func:`tails` at the end of a text."""
+    found = tails(markers, boundaries)
+    return _tail_pattern(set(found)) if found else r"(?!)"
 
 
 def _tail_pattern(tails: set[str]) -> str:

@@ -11,13 +11,13 @@ from typing import ClassVar
 from ..messages import DeltaToolCall
 from .json_call_head import LONGEST_HEAD, begins_call
 from .json_tool_parser import SHORT_KEY, UNFINISHED_FIELD, JsonToolParser
-from .tool_parser import Undecided, unfinished
+from .tool_parser import Undecided
 
 _BEGINNING = r"[\s\[]{0,32}+\{"
-_UNFINISHED_FIRST = _BEGINNING + UNFINISHED_FIELD
 _FIRST_FIELD = rf'{_BEGINNING}{SHORT_KEY}"\s{{0,32}}+:{SHORT_KEY}"\s{{0,32}}+,'
-_UNFINISHED_SECOND = rf'{_FIRST_FIELD}(?:{SHORT_KEY}(?:"\s{{0,32}}+)?|\s{{0,32}}+)\Z'
 _past_first_field = re.compile(_FIRST_FIELD).match
+_unfinished_first_field = re.compile(_BEGINNING + UNFINISHED_FIELD).match
+_unfinished_second_key = re.compile(rf'{_FIRST_FIELD}(?:{SHORT_KEY}(?:"\s{{0,32}}+)?|\s{{0,32}}+)\Z').match
 
 
 class BareJsonToolParser(JsonToolParser):
@@ -34,8 +34,10 @@ class BareJsonToolParser(JsonToolParser):
     bare_prefix: ClassVar[re.Pattern[str]] = re.compile("")
 
     def undecided_opening(self, waiting: str) -> Undecided | None:
-        head = _UNFINISHED_SECOND if _past_first_field(waiting) else _UNFINISHED_FIRST
-        return unfinished(self.open_tags + self.bare_openers, self.boundaries, "", head)
+        as_opener = super().undecided_opening(waiting)
+        if as_opener is not None and as_opener(waiting):
+            return as_opener
+        return _unfinished_second_key if _past_first_field(waiting) else _unfinished_first_field
 
     def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
         head = text[pos : pos + LONGEST_HEAD]

@@ -16,7 +16,7 @@ from ..diagnostics import Diagnostic
 from ..grammar.call_syntax import CallSyntax, calls_format
 from ..grammar.formats import Format
 from ..grammar.tool_choice import Demand
-from ..markers import Boundaries, marker_scanner, tails_pattern
+from ..markers import Boundaries, marker_scanner, tails
 from ..messages import DeltaToolCall
 from ..registry import Registry
 from ..request import ChatRequest
@@ -34,9 +34,9 @@ Undecided = Callable[[str], object]
 
 
 @lru_cache(maxsize=256)
-def unfinished(tags: tuple[str, ...], boundaries: Boundaries, before: str = r"\s{0,32}+", other: str = "") -> Undecided:
-    """Matches what may become one of ``tags``; a pattern may stand before it, or be as good as it."""
-    return re.compile(f"{before}(?:{tails_pattern(tags, boundaries)}{'|' if other else ''}{other})").match
+def unfinished(tags: tuple[str, ...], boundaries: Boundaries) -> Undecided:
+    """True for what may become one of ``tags``."""
+    return tails(tags, boundaries).__contains__
 
 
 class ToolParser(ABC):
