@@ -56,8 +56,13 @@ class ArgumentValue:
     def stream(self, piece: str) -> str:
         """:meth:`add`, where :attr:`streamed` is known to hold."""
         self._last_piece = piece
-        if self._template_newlines and (self._held or piece[-1:] in _NEWLINES):
-            piece = self._hold_newline(piece)
+        if self._template_newlines:
+            if self._held:
+                piece = self._held + piece
+                self._held = ""
+            if piece[-1:] in _NEWLINES:  # perhaps the template's, or the first half of that
+                self._held = "\r\n" if piece.endswith("\r\n") else piece[-1]
+                piece = piece[: -len(self._held)]
         return quote(piece)[1:-1]
 
     def end(self) -> str:
@@ -67,7 +72,8 @@ class ArgumentValue:
         text = "".join(self._parts)
         if self._template_newlines:
             text = _without_leading_newline(text)
-            text = text[: len(text) - len(_newline_at_end(text, "\n"))]
+            if text.endswith("\n"):
+                text = text[:-1].removesuffix("\r")
         if text.startswith('"') and "string" in self._types:
             inner = _string_in(text)
             if inner is not None:
@@ -118,24 +124,11 @@ class ArgumentValue:
         self._parts.clear()
         return '"' + self.stream(text)
 
-    def _hold_newline(self, piece: str) -> str:
-        piece = self._held + piece
-        self._held = _newline_at_end(piece, "\n\r")
-        return piece[: len(piece) - len(self._held)] if self._held else piece
-
 
 def _without_leading_newline(text: str) -> str:
     if text.startswith("\n"):
         return text[1:]
     return text[2:] if text.startswith("\r\n") else text
-
-
-def _newline_at_end(text: str, marks: str) -> str:
-    """The newline that ends ``text``, or the carriage return that may begin one if ``marks`` has that."""
-    last = text[-1:]
-    if not last or last not in marks:
-        return ""
-    return "\r\n" if last == "\n" and text.endswith("\r\n") else last
 
 
 def _unescaped(text: str, types: frozenset[str]) -> str | None:
