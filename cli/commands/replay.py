@@ -5,6 +5,7 @@ Owns the options and how the stages are put together. Reading, parsing and writi
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -185,6 +186,7 @@ def replay(
         # come in the order in which their responses began.
         take_turns = api is None and (only == "tool-calls" or (only is None and mode == "chunk"))
         session = Session(opener, new_parser, view, out, take_turns=take_turns)
+        gc.freeze()  # what start-up made stays: to look for garbage in it again and again costs a long replay a tenth
         try:
             session.run(inputs)
         finally:
