@@ -210,12 +210,13 @@ def _pattern(markers: tuple[str, ...], boundaries: Boundaries | None) -> str:
     return "|".join(branches)
 
 
-def tails(markers: Iterable[str], boundaries: Boundaries = _CHARACTERS) -> frozenset[str]:
+@lru_cache(maxsize=1024)
+def tails(markers: tuple[str, ...], boundaries: Boundaries = _CHARACTERS) -> frozenset[str]:
     """Proper prefixes of ``markers`` that can end a chunk."""
     return frozenset(prefix for marker in markers for prefix in boundaries.prefixes(marker))
 
 
-def tails_pattern(markers: Iterable[str], boundaries: Boundaries = _CHARACTERS) -> str:
+def tails_pattern(markers: tuple[str, ...], boundaries: Boundaries = _CHARACTERS) -> str:
     """Matches one of :func:`tails` at the end of a text."""
     found = tails(markers, boundaries)
     return _tail_pattern(set(found)) if found else r"(?!)"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from ..markers import Boundaries
+from ..markers import Boundaries, tails
 from ..messages import DeltaToolCall
 from ..request import ChatRequest
 from .literal_output import CALL, DICT
@@ -55,7 +55,7 @@ class LiteralToolParser(ToolParser):
         super().__init__(request, boundaries, call_id_factory)
         self._reader = LiteralReader((*self.close_tags, *self.open_tags), self.boundaries, self.private_quote)
         self._in_call = False
-        self._unfinished_close_tags = frozenset(tag[:end] for tag in self.close_tags for end in range(1, len(tag)))
+        self._unfinished_close_tags = tails(self.close_tags)
 
     # -- what begins --------------------------------------------------------------------------------------------------
 

@@ -40,6 +40,15 @@ def _unfinished_tag(tags: tuple[str, ...], head: str, boundaries: Boundaries) ->
 
 
 @lru_cache(maxsize=256)
+def _unfinished_function(
+    openers: tuple[str, ...], close_tags: tuple[str, ...], boundaries: Boundaries
+) -> Callable[..., object]:
+    """Matches what may become a function's head, or a tag that closes the block."""
+    head = rf"(?:{'|'.join(map(re.escape, openers))})[^<>\n]{{0,128}}" if openers else NOTHING
+    return _unfinished_tag(openers + close_tags, head, boundaries)
+
+
+@lru_cache(maxsize=256)
 def _unfinished_close(markers: tuple[str, ...], followers: tuple[str, ...], boundaries: Boundaries) -> Undecided:
     """True for what may become one of ``markers``, and for the first of them with what may become a follower of it.
 
@@ -99,6 +108,26 @@ class XmlToolParser(ToolParser):
     usual_argument: ClassVar[re.Pattern[str]] = re.compile(NOTHING)
     unfinished_argument: ClassVar[str] = NOTHING
 
+    def __init__(
+        self,
+        request: ChatRequest,
+        boundaries: Boundaries | None = None,
+        call_id_factory: CallIdFactory | None = None,
+    ) -> None:
+        super().__init__(request, boundaries, call_id_factory)
+        boundaries, close_tag, followers = self.boundaries, self.arg_value_close_tag, self.value_followers
+        # without its last character, so that a misspelt closing tag is seen too
+        markers = (close_tag[:-1], *self.value_breakers)
+        self._value_scanner = marker_scanner(markers, boundaries)
+        self._value_close = _value_close(close_tag, followers)
+        self._unfinished_close = _unfinished_close(markers, followers, boundaries)
+        tags = (*followers, close_tag, *self.close_tags)
+        self._unfinished_argument = _unfinished_tag(tags, self.unfinished_argument, boundaries)
+        self._unfinished_function = _unfinished_function(self.payload_openers, self.close_tags, boundaries)
+        self._usual_argument = self.usual_argument.match
+        self._parameters: Mapping[str, Any] = {}
+        self._types: dict[str, frozenset[str]] = {}  # declared types of those arguments that have been looked up
+
     @abstractmethod
     def _consume_function(self, payload: str, pos: int, final: bool) -> AfterFunction | None:
         """Read the function's head: ``(pos, name, "arg_start" | "done")``."""
@@ -125,28 +154,6 @@ class XmlToolParser(ToolParser):
             yield self.arg_value_close_tag, self.arg_value_close_prefixes
 
     # -- the walk -----------------------------------------------------------------------------------------------------
-
-    def __init__(
-        self,
-        request: ChatRequest,
-        boundaries: Boundaries | None = None,
-        call_id_factory: CallIdFactory | None = None,
-    ) -> None:
-        super().__init__(request, boundaries, call_id_factory)
-        boundaries, close_tag, followers = self.boundaries, self.arg_value_close_tag, self.value_followers
-        # without its last character, so that a misspelt closing tag is seen too
-        markers = (close_tag[:-1], *self.value_breakers)
-        self._value_scanner = marker_scanner(markers, boundaries)
-        self._value_close = _value_close(close_tag, followers)
-        self._unfinished_close = _unfinished_close(markers, followers, boundaries)
-        tags = (*followers, close_tag, *self.close_tags)
-        self._unfinished_argument = _unfinished_tag(tags, self.unfinished_argument, boundaries)
-        function = "|".join(map(re.escape, self.payload_openers))
-        function = rf"(?:{function})[^<>\n]{{0,128}}" if function else NOTHING
-        self._unfinished_function = _unfinished_tag(self.payload_openers + self.close_tags, function, boundaries)
-        self._usual_argument = self.usual_argument.match
-        self._parameters: Mapping[str, Any] = {}
-        self._types: dict[str, frozenset[str]] = {}  # declared types of those arguments that have been looked up
 
     def _begin_payload(self) -> None:
         self._state = FUNCTION
