@@ -228,7 +228,6 @@ class BaseResponseParser(ResponseParser):
         self._fast = False  # the next chunk goes to the open block, or is all text if no tag can begin in it
         self._undecided: Undecided | None = None
         self._tool_at_hand: ToolParser | None = None  # which takes the next chunk as it comes
-        self._fast_from = 0
         self._reasoning_offset = 0
         self._reasoning_tag = ""
         self._reasoned = False  # whether this reasoning has any text
@@ -346,8 +345,6 @@ class BaseResponseParser(ResponseParser):
     def _stream(self, delta_text: str, final: bool) -> Deltas:
         if self._ended:
             raise ValueError("this response has ended; a parser serves one response, make a new one")
-        if self._mode is REASONING and self._fast and self._offset > self._fast_from:
-            self._reasoned = True
         text = self._pending + delta_text if self._pending else delta_text
         deltas: Deltas = []
         end = self._consume(text, deltas, final, 0)
@@ -360,11 +357,11 @@ class BaseResponseParser(ResponseParser):
         """What begins at ``end`` waits for the next chunk."""
         self._pending = text[end:]
         self._offset += end
-        self._fast_from = self._offset
         if self._pending:
             self._undecided = self._undecided_text()
         self._fast = (
             (self._mode is TOOL or self._phase == self._text or bool(self._pending))
+            and (self._mode is not REASONING or self._reasoned or bool(self._pending))
             and not self._ended
             and self.spans is None
         )
