@@ -186,6 +186,8 @@ def cuts(text: str, seed: str = "") -> Iterator[list[str]]:
     """Yield the ways of cutting ``text`` that every fixture runs under, except as tokens."""
     yield list(text)
     yield [*text, ""]
+    for size in (1, 3):  # engines also send chunks without text
+        yield [piece for full in in_pieces(text, size) for piece in ("", full)]
     for place in range(len(text) + 1):
         yield [text[:place], text[place:]]
     for size in range(2, 9):
