@@ -45,6 +45,8 @@ def argument_types(parameters: Mapping[str, Any], name: str) -> frozenset[str]:
         return frozenset()
     properties = parameters.get("properties")
     schema = properties.get(name) if isinstance(properties, Mapping) else None
+    if type(schema) is dict and type(schema.get("type")) is str:  # nearly all of them
+        return frozenset((schema["type"],))
     if schema is None:
         schema = next(_found_in_branches(parameters, name, parameters, set(), 0), None)
     return frozenset(_types(schema, parameters, {}, 0))

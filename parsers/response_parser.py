@@ -218,6 +218,8 @@ class BaseResponseParser(ResponseParser):
         if tool_parser is not None and not request.tools_disabled:
             self.tool = tool_parser(request, self._boundaries, call_id_factory)
             self.tool.diagnostics = self.diagnostics
+            if record_spans:
+                self.tool.keep_blocks_apart()
             self.request = self.tool.adjust_request(request)
             self._open_tool = self.tool  # the same, where it is known to be there
             self._tool_openers = self.tool.open_tags + self.tool.bare_openers
@@ -272,7 +274,12 @@ class BaseResponseParser(ResponseParser):
         if tool is not None and not final:
             piece = tool.plain_piece(delta_text)
             if piece is None:
-                return self._stream_block(delta_text)
+                undecided = tool.undecided()
+                if undecided is None or not undecided(delta_text):
+                    return self._stream_block(delta_text)
+                if delta_text:
+                    self._pending, self._undecided, self._tool_at_hand = delta_text, undecided, None
+                return []
             self._offset += len(delta_text)
             if not piece:
                 return []

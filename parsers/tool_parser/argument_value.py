@@ -11,8 +11,7 @@ from json.encoder import encode_basestring as quote
 
 from ..json_schema import STRING_ONLY, to_json
 
-_NULLABLE_STRING = frozenset(("null", "string"))
-_NEWLINES = ("\n", "\r")
+_MOSTLY_STRINGS = frozenset((STRING_ONLY, frozenset(("null", "string"))))
 _DECIDED_BY = 64  # characters: what is longer than this and its white space is not null
 
 
@@ -22,19 +21,31 @@ class ArgumentValue:
     Args:
         types: JSON Schema types that are declared for it; empty where none are, which means a string.
         template_newlines: one newline on each side is the template's and not the value's.
+        key: JSON text that goes out before the first of the value.
 
     Attributes:
         streamed: the value is a string that goes out as it comes.
         finding: a diagnostic code that the value's end gave rise to, or ``""``.
     """
 
-    __slots__ = ("_held", "_last_piece", "_parts", "_template_newlines", "_types", "_undecided", "finding", "streamed")
+    __slots__ = (
+        "_held",
+        "_key",
+        "_last_piece",
+        "_parts",
+        "_template_newlines",
+        "_types",
+        "_undecided",
+        "finding",
+        "streamed",
+    )
 
-    def __init__(self, types: frozenset[str], template_newlines: bool) -> None:
+    def __init__(self, types: frozenset[str], template_newlines: bool, key: str = "") -> None:
         self._types = types
         self._template_newlines = template_newlines
+        self._key = key
         self.streamed = False
-        self._undecided = not types or types in (STRING_ONLY, _NULLABLE_STRING)  # the first characters will tell
+        self._undecided = not types or types in _MOSTLY_STRINGS  # the first characters will tell
         self._parts: list[str] = []  # what is not out yet
         self._held = ""  # a newline that may be the template's
         self._last_piece = ""
@@ -47,29 +58,27 @@ class ArgumentValue:
 
     def add(self, piece: str) -> str:
         """Take the next piece of the text; return JSON text that is stable now, perhaps ``""``."""
-        if self.streamed:
-            return self.stream(piece)
         self._last_piece = piece
-        self._parts.append(piece)
-        return self._decide() if self._undecided else ""
-
-    def stream(self, piece: str) -> str:
-        """:meth:`add`, where :attr:`streamed` is known to hold."""
-        self._last_piece = piece
-        if self._template_newlines:
-            if self._held:
-                piece = self._held + piece
-                self._held = ""
-            if piece[-1:] in _NEWLINES:  # perhaps the template's, or the first half of that
+        if not self.streamed:
+            self._parts.append(piece)
+            return self._decide() if self._undecided else ""
+        if self._template_newlines and (self._held or piece[-1:] in "\r\n"):
+            piece = self._held + piece
+            if piece.endswith(("\n", "\r")):  # perhaps the template's, or the first half of that
                 self._held = "\r\n" if piece.endswith("\r\n") else piece[-1]
                 piece = piece[: -len(self._held)]
+            else:
+                self._held = ""
         return quote(piece)[1:-1]
 
     def end(self) -> str:
         """The value is complete; return the rest of its JSON text."""
         if self.streamed:
             return quote("" if self._held.endswith("\n") else self._held)[1:]
-        text = "".join(self._parts)
+        return self._key + self._whole("".join(self._parts))
+
+    def _whole(self, text: str) -> str:
+        """JSON text of a value that only its end has told."""
         if self._template_newlines:
             text = _without_leading_newline(text)
             if text.endswith("\n"):
@@ -100,7 +109,7 @@ class ArgumentValue:
         text = "".join(self._parts)
         if self._template_newlines:
             text = _without_leading_newline(text)
-        return quote(text) if text else None  # an empty string would be made up
+        return self._key + quote(text) if text else None  # an empty string would be made up
 
     def _is_string(self) -> bool:
         return not self._types or "string" in self._types
@@ -122,7 +131,8 @@ class ArgumentValue:
             return ""
         self.streamed = True
         self._parts.clear()
-        return '"' + self.stream(text)
+        key, self._key = self._key, ""
+        return f'{key}"{self.add(text)}'
 
 
 def _without_leading_newline(text: str) -> str:

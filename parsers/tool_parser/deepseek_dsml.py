@@ -37,8 +37,8 @@ class JsonValue(ArgumentValue):
 
     __slots__ = ("passed_on", "typed")
 
-    def __init__(self, typed: bool) -> None:
-        super().__init__(STRING_ONLY, template_newlines=False)
+    def __init__(self, typed: bool, key: str) -> None:
+        super().__init__(STRING_ONLY, template_newlines=False, key=key)
         self.passed_on = False  # a container went out as it came; only white space may follow
         self.typed = typed  # the wire says that it is JSON, and does not just leave it open
 
@@ -52,8 +52,17 @@ class JsonValue(ArgumentValue):
         self._parts.append(piece)
         return ""
 
-    def end(self) -> str:
-        text = "".join(self._parts)
+    @property
+    def text(self) -> str:
+        """All that came so far and is not out."""
+        return "".join(self._parts)
+
+    def take_key(self) -> str:
+        """The key goes out before the value, which is passed on as it comes."""
+        key, self._key = self._key, ""
+        return key
+
+    def _whole(self, text: str) -> str:
         if self.passed_on:
             self.finding = "text-dropped" if text.strip() else ""
             return ""
@@ -65,7 +74,7 @@ class JsonValue(ArgumentValue):
     def cut(self) -> str | None:
         if not self.passed_on:
             return None
-        rest = "".join(self._parts).strip()  # perhaps the beginning of the closing tag
+        rest = self.text.strip()  # perhaps the beginning of the closing tag
         return "" if _VALUE_CLOSE.startswith(rest) else self.end()
 
 
@@ -84,7 +93,7 @@ class DsmlToolParser(XmlToolParser):
     payload_openers = ("<｜DSML｜invoke",)
     bare_openers = ("<｜DSML｜invoke",)
     arg_value_close_tag = _VALUE_CLOSE
-    usual_argument = re.compile(r'\s*+<｜DSML｜parameter name="([^"\'<>\n]{1,256})" string="(true|false)">')
+    usual_argument = r'<｜DSML｜parameter name="([^"\'<>\n]{1,256})" string="(true|false)">'
     unfinished_argument = r"<｜DSML｜parameter[^<>\n]{0,160}"
     several_functions = True
     block: str
@@ -181,13 +190,18 @@ class DsmlToolParser(XmlToolParser):
 
     # -- values -------------------------------------------------------------------------------------------------------
 
-    def _argument_value(self, name: str) -> ArgumentValue:
+    def _argument_value(self, name: str, key: str) -> ArgumentValue:
         if self._wire_string == "true":
-            return ArgumentValue(frozenset(), template_newlines=False)
+            return ArgumentValue(frozenset(), False, key)
         types = self._declared_types(name) if self._wire_string is None else frozenset()
         if types:  # the wire leaves it open, the schema does not
-            return ArgumentValue(types, template_newlines=False)
-        return JsonValue(typed=self._wire_string == "false")
+            return ArgumentValue(types, False, key)
+        return JsonValue(self._wire_string == "false", key)
+
+    def _begin_value(self, name: str, pos: int) -> None:
+        super()._begin_value(name, pos)
+        if isinstance(self._argument, JsonValue):  # perhaps a container, which is passed on as it comes
+            self._streamed = None
 
     def _is_wrapper(self) -> bool:
         """Whether the parameter at hand only wraps the arguments: a slip of models that were shown other formats."""
@@ -205,7 +219,7 @@ class DsmlToolParser(XmlToolParser):
                 if first and first in "{[":
                     value.passed_on = True
                     self._scanner.begin(first)
-                    self._emit_key(deltas)
+                    self._emit_delta(deltas, value.take_key())
                     self._passing = self._scanner
                     return space.end(), True
         return super()._consume_value(text, deltas, final, pos)
@@ -217,8 +231,9 @@ class DsmlToolParser(XmlToolParser):
             self._scanner.stopped = False
 
     def _end_value(self, deltas: list[DeltaToolCall]) -> None:
-        if self._is_wrapper():
-            inner = self._argument.end().strip()
+        value = self._argument
+        if isinstance(value, JsonValue) and self._is_wrapper():
+            inner = value.text.strip()
             if is_json(inner, dict):
                 self._report_at("arguments-unwrapped", self._value_offset, f"{self._name!r} held the arguments")
                 members = inner[1:-1].strip()

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ..grammar.call_syntax import CallSyntax
 from ..json_schema import declares
+from .next_block import UsualPayload
 from .tool_parser import ToolParserManager, Undecided
 from .writing import FunctionCalls, bare_text
 from .xml_tool_parser import LOOKAHEAD, AfterArgStart, AfterFunction, XmlToolParser
@@ -22,7 +23,7 @@ _ARGUMENT = re.compile(r"([^<]{0,256})(?:(?P<close></arg_key>)(?P<stray>\s*+</ar
 _UNFINISHED_ARGUMENT = re.compile(r"[^<]{0,256}(?:</?[a-z_]{0,9})?\Z")
 _VALUE_OPENER = re.compile(r"\s{0,256}<arg_value>")
 _UNFINISHED_OPENER = re.compile(r"\s{0,256}(?:</?[a-z_]{0,9})?\Z")
-_USUAL_PAIR = re.compile(r"\s*+<arg_key>([^<\s]{1,256})</arg_key>\s{0,32}<arg_value>")
+_USUAL_PAIR = r"<arg_key>([^<\s]{1,256})</arg_key>\s{0,32}<arg_value>"
 _UNFINISHED_PAIR = r"<arg_key>[^<>]{0,128}(?:</?[a-z_]{0,9}(?:>\s{0,32}(?:<[a-z_]{0,9})?)?)?"
 _NEXT_ARGUMENT = re.compile(r"<arg_key>\s{0,32}([^<\s]{1,128})\s{0,32}</arg_key>\s{0,32}<arg_value>")
 _UNFINISHED_NEXT = re.compile(
@@ -38,6 +39,7 @@ class Glm47ToolParser(XmlToolParser):
     arg_value_close_tag = "</arg_value>"
     usual_argument = _USUAL_PAIR
     unfinished_argument = _UNFINISHED_PAIR
+    usual_payload = UsualPayload("", r"[\w.\-:]", ("<arg_key>", "\n<arg_key>", "</tool_call>"))
     tag_margin: ClassVar[str] = ""  # what a model writes between tags
     value_followers = ("<arg_key>", "</tool_call>")
     value_breakers = {"<arg_key>": (), "</tool_call>": ("<tool_call>",)}  # noqa: RUF012

@@ -40,7 +40,7 @@ class InvokeToolParser(XmlToolParser):
         super().__init_subclass__()
         cls.invoke, cls.invoke_close = f"<{cls.prefix}invoke", f"</{cls.prefix}invoke>"
         cls.parameter, cls.arg_value_close_tag = f"<{cls.prefix}parameter", f"</{cls.prefix}parameter>"
-        cls.usual_argument = re.compile(rf"""\s*+{re.escape(cls.parameter)} name="([^"'<>\s]{{1,256}})">""")
+        cls.usual_argument = rf"""{re.escape(cls.parameter)} name="([^"'<>\s]{{1,256}})">"""
         cls.unfinished_argument = rf"{re.escape(cls.parameter)}[^<>\n]{{0,160}}"
         if not cls.payload_openers:
             cls.payload_openers = (f"{cls.invoke} name",)

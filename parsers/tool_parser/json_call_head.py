@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterator
 LONGEST_HEAD = 512
 """Characters that are looked at, and held, at most."""
 
+# The usual head, which a pattern reads at a fraction of the price of looking at each token.
+_USUAL = re.compile(r'\s*+\{\s*+"name"\s*+:\s*+"([^"\\]++)"\s*+,\s*+"([^"\\]++)"\s*+:').match
 _TOKEN = re.compile(r'\s*+([{}\[\]:,]|"(?:[^"\\]++|\\.)*+"|[^\s{}\[\]:,"]++)', re.DOTALL)
 
 
@@ -27,6 +29,9 @@ def begins_call(head: str, argument_fields: Collection[str], names: Collection[s
         argument_fields: names under which the arguments may stand.
         names: the functions that the request exposes; ``None`` where any name will do.
     """
+    usual = _USUAL(head)
+    if usual is not None and usual[2] in argument_fields:
+        return names is None or usual[1] in names
     try:
         return _judge(_tokens(head), argument_fields, names)
     except StopIteration:

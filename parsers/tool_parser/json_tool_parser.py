@@ -17,7 +17,8 @@ from ..markers import Boundaries, marker_scanner
 from ..messages import DeltaToolCall
 from ..request import ChatRequest
 from .json_value_scanner import JsonValueScanner
-from .tool_parser import CallIdFactory, ToolParser, Undecided, unfinished
+from .next_block import UsualPayload
+from .tool_parser import CallIdFactory, ToolParser, Undecided
 from .writing import FunctionCalls, json_text
 
 _GAP = re.compile(r"[\s,]*+")
@@ -29,7 +30,8 @@ _LOOKAHEAD = 256  # characters that are held, at most, to see whether an envelop
 _JUNK = re.compile(r"[^\s,\"{}\[\]<]++|.", re.DOTALL)
 _ONLY_SEPARATORS = re.compile(r"[\s,;\[\]]*+")
 
-# A field in the usual form is read at one go, once it is all there: the walk along key and colon sees only the rest.
+# An envelope and a field in the usual form are read at one go, once they are all there: the walk sees only the rest.
+_NAMED = re.compile(r'\{\s*+"name"\s*+:\s*+"([^"\\]{1,64})"').match
 _FIELD = re.compile(r'[\s,]*+"([^"\\]{1,64})"\s*+:\s*+(?=[^\s])').match
 SHORT_KEY = r'\s{0,32}+"[^"\\]{0,64}'
 UNFINISHED_FIELD = rf'(?:{SHORT_KEY}(?:"\s{{0,32}}+(?::(?:{SHORT_KEY}|\s{{0,32}}+))?)?|\s{{0,32}}+)\Z'
@@ -75,6 +77,7 @@ class JsonToolParser(ToolParser):
     id_field: ClassVar[str] = ""
     close_tag_optional: ClassVar[bool] = False
     payload_openers = ("{",)
+    usual_payload = UsualPayload('{"name": "', r'[^"\\]', ('"',))
     payload_filler = re.compile(r"[\s\[]*+")  # an array of envelopes is understood as well
 
     def __init__(
@@ -141,7 +144,7 @@ class JsonToolParser(ToolParser):
 
     def _undecided_payload(self) -> Undecided | None:
         if self._state is OUTSIDE:
-            return unfinished(self.close_tags, self.boundaries) if self.close_tags else None
+            return self._next_block.undecided if self.close_tags else None
         return unfinished_field if self._state is INSIDE else None
 
     def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:
@@ -168,8 +171,9 @@ class JsonToolParser(ToolParser):
             if pos == length:
                 break
             if state is INSIDE:
-                field = _FIELD(text, pos)
-                if field is not None:
+                if text[pos] == "}":
+                    end = self._close_object(deltas, pos)
+                elif (field := _FIELD(text, pos)) is not None:
                     self._key, self._state = field[1], VALUE
                     end = field.end()
                 elif not final and unfinished_field(text, pos):
@@ -177,7 +181,7 @@ class JsonToolParser(ToolParser):
                 else:
                     end = self._inside(text, deltas, final, pos)
             elif state is OUTSIDE:
-                end = self._outside(text, final, pos)
+                end = self._outside(text, deltas, final, pos)
             elif state is COLON:
                 end = self._colon(text, pos)
             elif state is VALUE:
@@ -217,7 +221,7 @@ class JsonToolParser(ToolParser):
         """A payload without its tag begins: skip the markup before its JSON."""
         return pos
 
-    def _outside(self, text: str, final: bool, pos: int) -> int:
+    def _outside(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
         gap = _BETWEEN.match(text, pos)
         assert gap is not None
         if gap.end() > pos:
@@ -226,6 +230,8 @@ class JsonToolParser(ToolParser):
         if end == len(text):
             return end
         char = text[end]
+        if char == "{":
+            return self._open_envelope(text, deltas, end)
         at_close = text.startswith(self.close_tags, end)
         if not at_close and any(tag.startswith(text[end : end + len(tag)]) for tag in self.close_tags):
             return end
@@ -238,30 +244,37 @@ class JsonToolParser(ToolParser):
             if self._ends_itself and self._depth <= 0:
                 self._end_payload(end + 1)
             return end + 1
-        if char == "{":
-            self._judge_gap("".join(self._held), end)
-            self._held.clear()
-            self._begin_envelope()
-            self._envelope_offset = self.base_offset + end
-            self._state = INSIDE
-            return end + 1
         if self._ends_itself:
             self._report("payload-malformed", end, "']' expected here: the array of calls is not closed")
             self.returned_text = "" if at_close else "".join(self._held)
         self._end_payload(end, judge=at_close)
         return end
 
+    def _open_envelope(self, text: str, deltas: list[DeltaToolCall], pos: int) -> int:
+        self._judge_gap(pos)
+        self._held.clear()
+        if self._envelope_offset >= 0:
+            self._begin_envelope()
+        self._envelope_offset = self.base_offset + pos
+        self._state = INSIDE
+        named = _NAMED(text, pos)
+        if named is None:
+            return pos + 1
+        self._set_name(named[1], deltas)
+        return named.end()
+
     def _end_payload(self, end: int, *, judge: bool = True) -> None:
         if judge:
-            self._judge_gap("".join(self._held), end)
+            self._judge_gap(end)
         if self._ends_itself:
             if self._envelope_offset < 0:
                 self.returned_text = "".join(self._held)
             self._held.clear()
         self._payload_closed = True
 
-    def _judge_gap(self, held: str, end: int) -> None:
-        if not _ONLY_SEPARATORS.fullmatch(held):
+    def _judge_gap(self, end: int) -> None:
+        held = "".join(self._held)
+        if held and not _ONLY_SEPARATORS.fullmatch(held):
             self._report("payload-malformed", end - len(held), f"{held.strip()!r} between envelopes was dropped")
 
     def _inside(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
@@ -278,13 +291,7 @@ class JsonToolParser(ToolParser):
             self._state = KEY
             return pos
         if char == "}":
-            if self._nesting:
-                self._nesting -= 1
-            else:
-                self._end_envelope(deltas)
-                self._state = OUTSIDE
-                self._payload_closed = self._ends_itself and self._depth <= 0
-            return pos + 1
+            return self._close_object(deltas, pos)
         stop = self._stop_at(text, final, pos)
         if stop is not None:
             if stop.lastindex is not None:
@@ -300,6 +307,15 @@ class JsonToolParser(ToolParser):
         junk = _JUNK.match(text, pos)
         assert junk is not None
         return junk.end()
+
+    def _close_object(self, deltas: list[DeltaToolCall], pos: int) -> int:
+        if self._nesting:
+            self._nesting -= 1
+        else:
+            self._end_envelope(deltas)
+            self._state = OUTSIDE
+            self._payload_closed = self._ends_itself and self._depth <= 0
+        return pos + 1
 
     def _stop_at(self, text: str, final: bool, pos: int) -> re.Match[str] | None:
         """A stop tag that stands at ``pos``, or what may become one."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ..grammar.call_syntax import CallSyntax
 from ..json_schema import declares
+from .next_block import UsualPayload
 from .tool_parser import ToolParserManager
 from .writing import FunctionCalls, bare_text
 from .xml_tool_parser import LOOKAHEAD, AfterArgStart, AfterFunction, XmlToolParser
@@ -36,10 +37,11 @@ class FunctionTagsToolParser(XmlToolParser):
     payload_openers = ("<function=",)
     bare_openers = ("<function=",)
     arg_value_close_tag = "</parameter>"
-    usual_argument = re.compile(r"""\s*+<parameter=([^<>\s"']{1,256})>""")
+    usual_argument = r"""<parameter=([^<>\s"']{1,256})>"""
     unfinished_argument = r"<parameter=[^<>\n]{0,128}"
     template_newlines = True
     several_functions = True
+    usual_payload = UsualPayload("<function=", r"[^<>\s]", (">",))
     value_margin: ClassVar[str] = "\n"  # what a model writes on each side of a value
 
     def __init_subclass__(cls) -> None:

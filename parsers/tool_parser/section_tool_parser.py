@@ -9,13 +9,14 @@ import json
 import re
 from abc import abstractmethod
 from enum import Enum
+from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 from ..json_schema import is_json
-from ..markers import marker_scanner
+from ..markers import marker_scanner, tails, tails_pattern
 from ..messages import DeltaToolCall
 from .json_value_scanner import JsonValueScanner
-from .tool_parser import ToolParser
+from .tool_parser import ToolParser, Undecided
 from .writing import FunctionCalls, json_text
 
 LOOKAHEAD = 512
@@ -25,6 +26,28 @@ _WHITE_SPACE = re.compile(r"\s*+")
 _NOISE = re.compile(r"[^<]{0,256}")
 _HEADER = re.compile(r"\s{0,32}[^<\s]{1,256}\s{0,32}")
 _UNFINISHED_HEADER = re.compile(r"\s{0,32}[^<\s]{0,256}\s{0,32}\Z")
+
+
+_LONGEST_WAIT = 384  # characters, well below what the walk itself would hold
+
+
+@lru_cache(maxsize=64)
+def _unfinished_headers(
+    margin: str, close_tag: str, open_tag: str, argument_tag: str, stops: tuple[str, ...]
+) -> tuple[Undecided, Undecided]:
+    """True for a header as far as it has come, the second function also for what stands between a body and it."""
+    starts = re.escape(argument_tag[0]) + "<"
+    ends = "|".join(map(re.escape, (argument_tag, *stops)))
+    header = rf"(?:[^{{{starts}]++|(?!{ends})[{starts}])*+\Z"
+    gap = rf"{margin}(?:{re.escape(close_tag)}\s*+)?"
+    in_header = re.compile(header).match
+    before_header = re.compile(rf"{gap}(?:{re.escape(open_tag)}{header}|{tails_pattern(stops)}|\Z)").match
+    # to look one up is faster than a pattern (the space ends a tail)
+    usual = tails((*stops, *(f"{close_tag}{space}{open_tag} " for space in ("", "\n"))))
+    return (
+        lambda text: len(text) < _LONGEST_WAIT and in_header(text),
+        lambda text: text in usual or (len(text) < _LONGEST_WAIT and before_header(text)),
+    )
 
 
 class Header(NamedTuple):
@@ -89,8 +112,16 @@ class SectionToolParser(ToolParser):
         self._state = GAP
         stops = marker_scanner((self.call_close_tag, self.call_open_tag, *self.close_tags), self.boundaries)
         self._stops = stops
+        self._in_header, self._before_header = _unfinished_headers(
+            self.body_margin.pattern, self.call_close_tag, self.call_open_tag, self.argument_tag, stops.markers
+        )
         self._scanner = JsonValueScanner(stops)
         self._kept_body: list[str] = []
+
+    def _undecided_payload(self) -> Undecided | None:
+        if self._state is HEADER:
+            return self._in_header
+        return self._before_header if self._state is CALL_END or self._state is GAP else None
 
     def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:
         """Noise before the first call is tolerated, as far as it is short and holds no tag."""

@@ -22,6 +22,7 @@ from ..registry import Registry
 from ..request import ChatRequest
 from .argument_value import ArgumentValue
 from .json_value_scanner import JsonValueScanner
+from .next_block import LONGEST_WAIT, UsualPayload, next_block
 from .writing import FunctionCalls
 
 _WHITE_SPACE = re.compile(r"\s*+")
@@ -60,6 +61,8 @@ class ToolParser(ABC):
         tag_optional: a call without tag is a usual form of the format, so that no tag is missing there.
         payload_filler: what may stand between open tag and payload.
         separator: what may stand between two blocks without being text (R17).
+        usual_payload: how a payload usually begins; with it a block that follows another one at once is read in the
+            same walk. ``None`` is right too, but slower.
         tool_close_prefixes: pieces of the close tag that can end a chunk, where the author says so; they are checked.
         diagnostics: where findings go; the response parser shares its own list.
         call_index: output index of the current call; negative where nothing of it may be emitted.
@@ -79,6 +82,7 @@ class ToolParser(ABC):
     tag_optional: bool = False
     payload_filler: re.Pattern[str] = re.compile(r"\s*+")
     separator: re.Pattern[str] = re.compile(r"[\r\n]*+")
+    usual_payload: ClassVar[UsualPayload | None] = None
     tool_close_prefixes: ClassVar[tuple[str, ...] | None] = None
 
     def __init__(
@@ -105,7 +109,7 @@ class ToolParser(ABC):
         self._calls = 0  # accepted so far
         self.call_index = -1
         self._passing: JsonValueScanner | None = None  # walks over a JSON value that goes out verbatim as it comes
-        self._streamed: ArgumentValue | None = None  # a string that goes out escaped as it comes, up to the next `<`
+        self._streamed: ArgumentValue | None = None  # takes all text up to the next `<`
         if not self.open_tags:
             self.open_tags = (self.get_tool_open_tag(),)
         close_tag = self.get_tool_close_tag()
@@ -114,6 +118,7 @@ class ToolParser(ABC):
         for tag, declared in self._declared_prefixes():
             self.boundaries.check(tag, declared)
         self.opener_scanner = marker_scanner(self.open_tags + self.bare_openers, self.boundaries)
+        self._look_for_next_block(self.usual_payload)
 
     # -- what a dialect declares --------------------------------------------------------------------------------------
 
@@ -225,6 +230,14 @@ class ToolParser(ABC):
         self._passing = None
         self._begin_payload()
 
+    def keep_blocks_apart(self) -> None:
+        """Leave every block before the next one, so that the caller knows where each begins and ends."""
+        self._look_for_next_block(None)
+
+    def _look_for_next_block(self, payload: UsualPayload | None) -> None:
+        separator = self.separator.pattern
+        self._next_block = next_block(self.close_tags, separator, self.open_tags, payload, self.boundaries)
+
     def plain_piece(self, text: str) -> str | None:
         """Take text that lies within a string argument whole: the hot path before :meth:`feed_tool_block`.
 
@@ -246,7 +259,7 @@ class ToolParser(ABC):
         streamed = self._streamed
         if streamed is None or "<" in text:  # that could end the string
             return None
-        return streamed.stream(text) if text else ""
+        return streamed.add(text) if text else ""
 
     def undecided_opening(self, waiting: str) -> Undecided | None:
         """:meth:`undecided` where a call may begin and ``waiting`` doesn't tell yet."""
@@ -263,7 +276,7 @@ class ToolParser(ABC):
             nothing would come of it, save perhaps the news that it is malformed. ``None`` where none is known.
         """
         if self._payload_closed:
-            return unfinished(self.close_tags, self.boundaries)
+            return self._next_block.undecided
         if self._passing is not None:
             return None
         if self._opening:
@@ -306,8 +319,14 @@ class ToolParser(ABC):
             if not self._payload_closed:
                 pos = self._consume_stream_payload(text, deltas, final, pos)
             if self._payload_closed:
-                return self._consume_close_tag(text, final, pos)
-            if self._passing is None:
+                following = self._next_block.match(text, pos)
+                if following is None:
+                    waits = not final and len(text) - pos < LONGEST_WAIT and self._next_block.undecided(text[pos:])
+                    return pos if waits else self._consume_close_tag(text, final, pos)
+                self._held.clear()
+                self.open_block(self.base_offset + following.start("open"), following["open"])
+                pos = following.end()
+            elif self._passing is None:
                 break
         if final:
             self._end_unterminated()

@@ -60,9 +60,18 @@ def _unfinished_close(markers: tuple[str, ...], followers: tuple[str, ...], boun
 
 
 @lru_cache(maxsize=64)
-def _value_close(tag: str, followers: tuple[str, ...]) -> Callable[[str, int], re.Match[str] | None]:
-    """Matches a closing tag in the common case: what may follow it does, after a little white space."""
-    return re.compile(rf"({re.escape(tag)})\s{{0,64}}(?:{'|'.join(map(re.escape, followers))})").match
+def _value_close(tag: str, argument: str, followers: tuple[str, ...]) -> Callable[[str, int], re.Match[str] | None]:
+    """Matches a closing tag in the common case: what may follow it does, after a little white space.
+
+    An argument in its usual form is matched up to its value, of other followers nothing.
+    """
+    others = "|".join(map(re.escape, followers))
+    return re.compile(rf"{re.escape(tag)}(?:\s{{0,64}}{argument}|(?=\s{{0,64}}(?:{others})))").match
+
+
+@lru_cache(maxsize=64)
+def _usual_head(argument: str) -> Callable[[str, int], re.Match[str] | None]:
+    return re.compile(rf"\s*+{argument}").match
 
 
 class XmlParseState(Enum):
@@ -93,8 +102,8 @@ class XmlToolParser(ToolParser):
         value_breakers: tags that end a value whose own closing tag is missing, each with what must follow it.
         template_newlines: whether one newline on each side of a value is the template's and not the value's.
         several_functions: whether a block can hold more than one function.
-        usual_argument: matches an argument's head, from the white space before its tag up to its value, with the name
-            in group 1, where it is written as it should be: the hooks then see only what deviates.
+        usual_argument: matches an argument's head, from its tag up to its value, with its name in the first group,
+            where it is written as it should be: the hooks then see only what deviates.
         unfinished_argument: matches what an argument may begin with, up to its value, as far as it has come; bounded.
             Such text waits at little cost. A pattern that matches nothing is right too, but slower.
     """
@@ -105,7 +114,7 @@ class XmlToolParser(ToolParser):
     value_breakers: ClassVar[dict[str, tuple[str, ...]]] = {}
     template_newlines: ClassVar[bool] = False
     several_functions: ClassVar[bool] = False
-    usual_argument: ClassVar[re.Pattern[str]] = re.compile(NOTHING)
+    usual_argument: ClassVar[str] = rf"{NOTHING}()"
     unfinished_argument: ClassVar[str] = NOTHING
 
     def __init__(
@@ -119,12 +128,13 @@ class XmlToolParser(ToolParser):
         # without its last character, so that a misspelt closing tag is seen too
         markers = (close_tag[:-1], *self.value_breakers)
         self._value_scanner = marker_scanner(markers, boundaries)
-        self._value_close = _value_close(close_tag, followers)
+        self._streams = self._value_scanner.starts == "<"
+        self._value_close = _value_close(close_tag, self.usual_argument, followers)
         self._unfinished_close = _unfinished_close(markers, followers, boundaries)
         tags = (*followers, close_tag, *self.close_tags)
         self._unfinished_argument = _unfinished_tag(tags, self.unfinished_argument, boundaries)
         self._unfinished_function = _unfinished_function(self.payload_openers, self.close_tags, boundaries)
-        self._usual_argument = self.usual_argument.match
+        self._usual_head = _usual_head(self.usual_argument)
         self._parameters: Mapping[str, Any] = {}
         self._types: dict[str, frozenset[str]] = {}  # declared types of those arguments that have been looked up
 
@@ -163,16 +173,21 @@ class XmlToolParser(ToolParser):
     def _undecided_payload(self) -> Undecided | None:
         if self._state is ARG_VALUE:
             return self._unfinished_close
-        return self._unfinished_function if self._state is FUNCTION else self._unfinished_argument
+        return self._undecided_function if self._state is FUNCTION else self._unfinished_argument
+
+    def _undecided_function(self, text: str) -> object:
+        """Whether ``text`` may become another function of this block, or the next block."""
+        return self._next_block.undecided(text) or self._unfinished_function(text)
 
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
         waiting = False
         while not waiting and not self._payload_closed:
             if self._state is ARG_VALUE:
                 pos, waiting = self._consume_value(text, deltas, final, pos)
-            elif self._state is ARG_START and (head := self._usual_argument(text, pos)) is not None:
-                self._begin_value(self._name_in(head), head.end())
+            elif self._state is ARG_START and (head := self._usual_head(text, pos)) is not None:
                 pos = head.end()
+                self._begin_value(self._name_in(head), pos)
+                waiting = pos == len(text) and not final
             elif self._state is ARG_START and not final and self._unfinished_argument(text, pos):
                 waiting = True
             else:
@@ -265,6 +280,7 @@ class XmlToolParser(ToolParser):
             else:
                 self._emit_value(rest, deltas)
                 self._report_finding()
+                self._object_open = self._object_open or bool(self._name)
         elif pos < len(text) and not self._is_cut_tag(text, pos):
             if self._state is FUNCTION:
                 self._report("call-without-name", pos, f"the function's name is not complete: {text[pos:]!r}")
@@ -307,9 +323,9 @@ class XmlToolParser(ToolParser):
 
     # -- values -------------------------------------------------------------------------------------------------------
 
-    def _argument_value(self, name: str) -> ArgumentValue:
+    def _argument_value(self, name: str, key: str) -> ArgumentValue:
         """What collects the value of an argument; a dialect that writes types on the wire overrides it."""
-        return ArgumentValue(self._declared_types(name), self.template_newlines)
+        return ArgumentValue(self._declared_types(name), self.template_newlines, key)
 
     def _declared_types(self, name: str) -> frozenset[str]:
         types = self._types.get(name)
@@ -320,25 +336,22 @@ class XmlToolParser(ToolParser):
     def _begin_value(self, name: str, pos: int) -> None:
         self._state = ARG_VALUE
         self._name = name
-        self._argument = self._argument_value(name)
+        self._argument = self._argument_value(name, f"{', ' if self._object_open else '{'}{quote(name)}: ")
         self._value_offset = self.base_offset + pos
-        self._key_out = False
+        self._streamed = self._argument if name and self._streams else None
 
     def _emit_value(self, piece: str, deltas: list[DeltaToolCall]) -> None:
-        """Emit JSON text of the value at hand, its key before the first piece."""
-        if self._key_out:
+        """Emit JSON text of the value at hand; that of an argument without a name is dropped."""
+        if self._name:
             self._emit_delta(deltas, piece)
-        elif piece and self._name:
-            self._emit_key(deltas, piece)
-
-    def _emit_key(self, deltas: list[DeltaToolCall], piece: str = "") -> None:
-        """Emit the key of the value at hand, and the value's first piece."""
-        opening = ", " if self._object_open else "{"
-        self._object_open = self._key_out = True
-        self._emit_delta(deltas, f"{opening}{quote(self._name)}: {piece}")
 
     def _consume_value(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> tuple[int, bool]:
         """Go on with the value at ``pos``; return where it stopped and whether more text must come."""
+        if text.startswith(self.arg_value_close_tag, pos) and (close := self._value_close(text, pos)) is not None:
+            self._end_value(deltas)
+            if close.lastindex is not None:
+                self._begin_value(self._name_in(close), close.end())
+            return close.end(), close.end() == len(text) and not final
         scanner = self._value_scanner
         match = scanner.search_final(text, pos) if final else scanner.search(text, pos)
         start = len(text) if match is None else match.start()
@@ -346,10 +359,10 @@ class XmlToolParser(ToolParser):
             piece = self._argument.add(text[pos:start])
             if piece:
                 self._emit_value(piece, deltas)
-            if self._argument.streamed and self._key_out and scanner.starts == "<":
-                self._streamed = self._argument
         if match is None or match.lastindex is None:
             return start, True
+        if start > pos:
+            return start, False
         end = self._value_end(text, start, match.group(), final)
         if end is None:
             return start, True
@@ -360,7 +373,10 @@ class XmlToolParser(ToolParser):
         return end, False
 
     def _end_value(self, deltas: list[DeltaToolCall]) -> None:
-        self._emit_value(self._argument.end(), deltas)
+        rest = self._argument.end()
+        if self._name:
+            self._emit_delta(deltas, rest)
+            self._object_open = True
         self._state = ARG_START
         self._streamed = None
         if self._argument.finding:
@@ -373,15 +389,12 @@ class XmlToolParser(ToolParser):
             self._report_at(finding, self._value_offset, _FINDINGS[finding].format(self._name))
 
     def _value_end(self, text: str, start: int, tag: str, final: bool) -> int | None:
-        """Judge a tag inside a value.
+        """Judge a tag inside a value that is not its closing tag in the common case.
 
         Returns:
             Where the walk goes on if the tag ends the value, ``-1`` if it is part of the value, ``None`` where more
             text must come.
         """
-        close = self._value_close(text, start)
-        if close is not None:
-            return close.end(1)
         window = text[start : start + LOOKAHEAD]
         at_limit = len(window) == LOOKAHEAD
         if tag in self.value_breakers:

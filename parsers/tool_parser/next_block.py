@@ -1,0 +1,86 @@
+"""One tool block right after another: what stands between their payloads, read at one go.
+
+Owns the pattern for what models usually write there. Where it doesn't match, the block is closed and the response
+parser judges what follows, with the same result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import product
+from typing import NamedTuple
+
+from ..markers import Boundaries, tails, tails_pattern
+
+LONGEST_WAIT = 256
+"""Characters that wait, at most, for the payload of the next block."""
+
+_SPACES = ("", "\n")
+_LONGEST_NAME = 64
+
+
+class UsualPayload(NamedTuple):
+    """How the payload of a dialect usually begins, which no text does.
+
+    Attributes:
+        start: what stands before the function's name.
+        name: pattern of one character of a name.
+        ends: what stands after it, one of these.
+    """
+
+    start: str
+    name: str
+    ends: tuple[str, ...]
+
+
+class NextBlock(NamedTuple):
+    """What leads from the end of a payload to the next one.
+
+    Attributes:
+        match: matches from the end of a payload up to the next one; the group ``open`` is the open tag between them.
+        undecided: true for a text that may become that, or a close tag alone; bounded by :data:`LONGEST_WAIT`.
+    """
+
+    match: Callable[[str, int], re.Match[str] | None]
+    undecided: Callable[[str], object]
+
+
+@lru_cache(maxsize=256)
+def next_block(
+    close_tags: tuple[str, ...],
+    separator: str,
+    open_tags: tuple[str, ...],
+    payload: UsualPayload | None,
+    boundaries: Boundaries,
+) -> NextBlock:
+    """Build it.
+
+    Args:
+        close_tags: spellings of the close tag.
+        separator: pattern of what may stand between two blocks.
+        open_tags: spellings of the open tag.
+        payload: ``None`` where only the close tag is to be waited for, and no next block is to be looked for.
+        boundaries: where chunks can end.
+    """
+    closing = rf"\s{{0,32}}+(?:{tails_pattern(close_tags, boundaries)}|\Z)"
+    usual = tails(close_tags, boundaries)
+    if payload is None or not close_tags:
+        return NextBlock(re.compile(r"(?!)").match, _waits(usual, closing))
+    closes, opens, ends = ("|".join(map(re.escape, tags)) for tags in (close_tags, open_tags, payload.ends))
+    between = rf"\s{{0,32}}+(?:{closes}){separator}"
+    named = rf"{re.escape(payload.start)}{payload.name}{{1,{_LONGEST_NAME}}}"
+    begun = rf"{tails_pattern((payload.start,))}|{named}?(?:\Z|{tails_pattern(payload.ends)})|\Z"
+    opening = rf"(?:{opens})\s{{0,32}}+(?:{begun})|{tails_pattern(open_tags, boundaries)}|\Z"
+    # most models write it in one of these ways, and to look one up is faster than a pattern (the space ends a tail)
+    ways = product(_SPACES, close_tags, _SPACES, open_tags, _SPACES, (f"{payload.start} ",))
+    return NextBlock(
+        re.compile(rf"{between}(?P<open>{opens})\s{{0,32}}+(?={named}(?:{ends}))").match,
+        _waits(usual | tails(tuple(map("".join, ways))), rf"{between}(?:{opening})|{closing}"),
+    )
+
+
+def _waits(usual: frozenset[str], pattern: str) -> Callable[[str], object]:
+    unfinished = re.compile(pattern).match
+    return lambda text: text in usual or (len(text) < LONGEST_WAIT and unfinished(text))
