@@ -10,18 +10,20 @@ from unspool import __version__
 
 from .commands import bench, check, grammar, parsers, replay
 from .exits import EPILOG
+from .plain_values import PlainCommand, PlainGroup
 
 app = typer.Typer(
     name="unspool",
+    cls=PlainGroup,
     help="Replay raw language-model output through an incremental parser: reasoning, content and tool calls.",
     epilog=EPILOG,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command("replay", epilog=EPILOG)(replay.replay)
-app.command("check", epilog=EPILOG)(check.check)
-app.command("bench", epilog=EPILOG)(bench.bench)
-app.command("grammar", epilog=EPILOG)(grammar.grammar)
+app.command("replay", cls=PlainCommand, epilog=EPILOG)(replay.replay)
+app.command("check", cls=PlainCommand, epilog=EPILOG)(check.check)
+app.command("bench", cls=PlainCommand, epilog=EPILOG)(bench.bench)
+app.command("grammar", cls=PlainCommand, epilog=EPILOG)(grammar.grammar)
 app.add_typer(parsers.app, name="parsers")
 
 

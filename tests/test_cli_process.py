@@ -323,6 +323,20 @@ class TestImports:
     def test_no_tokenizer_library(self, args: tuple[str, ...]) -> None:
         assert not self.imported(*args) & set(self.SLOW)
 
+    @pytest.mark.parametrize(
+        "args",
+        [
+            ("replay", "-r", "default", "-t", "qwen3", "-o", "jsonl", "--no-thinking", "-", "no such file"),
+            ("check", "-t", "qwen3", "-"),
+            ("grammar", "-r", "default"),
+            ("parsers", "list", "--json"),
+            ("parsers", "show", "qwen"),
+        ],
+    )
+    def test_typer_converts_nothing(self, args: tuple[str, ...]) -> None:
+        """Which is what Typer has pydantic for; it takes longer to import than all the rest."""
+        assert "pydantic" not in self.imported(*args)
+
     def test_help_imports_no_parsers(self) -> None:
         imported = self.imported("--help")
         assert "typer" in imported

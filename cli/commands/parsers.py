@@ -13,6 +13,7 @@ from ..console import plain_warnings, warn
 from ..exits import ExitCode, fail
 from ..options import AsJson, Plugin, Tokenizer
 from ..output import Output
+from ..plain_values import PlainCommand, PlainGroup
 
 if TYPE_CHECKING:
     from unspool.parsers.engine_names import EngineName
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ..render.palette import Painter
     from ..validation import Check
 
-app = typer.Typer(help="List, describe and validate parsers.", no_args_is_help=True)
+app = typer.Typer(cls=PlainGroup, help="List, describe and validate parsers.", no_args_is_help=True)
 
 
 class Engine(StrEnum):
@@ -31,7 +32,7 @@ class Engine(StrEnum):
     LMDEPLOY = "lmdeploy"
 
 
-@app.command("list")
+@app.command("list", cls=PlainCommand)
 def list_parsers(as_json: AsJson = False, plugin: Plugin = None) -> None:
     """List every registered parser with its names here and at the engines, its tags and what it is for."""
     from ..parser_facts import all_entries, summary
@@ -43,7 +44,7 @@ def list_parsers(as_json: AsJson = False, plugin: Plugin = None) -> None:
     _print(found, as_json, list_page)
 
 
-@app.command("show")
+@app.command("show", cls=PlainCommand)
 def show_parser(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A parser's name or one of its aliases.")],
     tokenizer: Tokenizer = None,
@@ -77,7 +78,7 @@ def show_parser(
     _print(found, as_json, show_page)
 
 
-@app.command("validate")
+@app.command("validate", cls=PlainCommand)
 def validate(
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Names of parsers of any kind.")] = None,
     reasoning_parser: Annotated[
