@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import repeat
 from typing import Protocol
 
-from unspool.parsers import ChatRunner, ChatStreamChunk
+from unspool.parsers import ChatRunner, ChatStreamChunk, EngineOutput
 
 from ..output import Output
 from .json_bytes import encode_line
@@ -21,21 +23,15 @@ class DeltaWriter(Protocol):
         """Write what follows the last delta."""
 
 
-class DeltaRecords:
-    """JSON Lines.
+def write_records(output: Output, runner: ChatRunner, outputs: Iterable[EngineOutput], source: str | None) -> None:
+    """Write JSON Lines; nothing follows the last record, which carries the finish reason.
 
     Args:
         output: where to.
+        runner: a fresh one.
+        outputs: the engine's chunks.
         source: the input's name, where there are several.
     """
-
-    def __init__(self, output: Output, source: str | None) -> None:
-        self._write = output.json
-        self._source = source
-
-    def delta(self, chunk: ChatStreamChunk) -> None:
-        """Write one record."""
-        self._write(encode_line(delta_record(chunk, self._source)))
-
-    def end(self, runner: ChatRunner) -> None:
-        """Nothing follows: the last record carries the finish reason."""
+    write = output.json
+    for record in map(delta_record, runner.stream(outputs), repeat(source)):
+        write(encode_line(record))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unspool.parsers import ChatResult, ChatStreamChunk, DeltaMessage, DeltaToolCall, Diagnostic, ToolCall
+from unspool.parsers import ChatResult, ChatStreamChunk, DeltaToolCall, Diagnostic, ToolCall
 
 
 def delta_record(chunk: ChatStreamChunk, source: str | None = None) -> dict[str, Any]:
@@ -17,11 +17,17 @@ def delta_record(chunk: ChatStreamChunk, source: str | None = None) -> dict[str,
         chunk: the delta with its transport data.
         source: the input's name, where there are several.
     """
-    record: dict[str, Any] = {
-        "chunk": chunk.chunk,
-        "delta": _delta(chunk.delta),
-        "tool_calls_emitted": chunk.tool_calls_emitted,
-    }
+    message = chunk.delta
+    delta: dict[str, Any] = {}
+    if message.role is not None:
+        delta["role"] = message.role
+    if message.content is not None:
+        delta["content"] = message.content
+    if message.reasoning_content is not None:
+        delta["reasoning_content"] = message.reasoning_content
+    if message.tool_calls:
+        delta["tool_calls"] = [_call_delta(call) for call in message.tool_calls]
+    record = {"chunk": chunk.chunk, "delta": delta, "tool_calls_emitted": chunk.tool_calls_emitted}
     if source is not None or chunk.choice is not None:
         record = _origin(source, chunk.choice) | record
     if chunk.token_ids is not None:
@@ -61,19 +67,6 @@ def _origin(source: str | None, choice: str | None) -> dict[str, Any]:
     record: dict[str, Any] = {} if source is None else {"input": source}
     if choice is not None:
         record["choice"] = choice
-    return record
-
-
-def _delta(delta: DeltaMessage) -> dict[str, Any]:
-    record: dict[str, Any] = {}
-    if delta.role is not None:
-        record["role"] = delta.role
-    if delta.content is not None:
-        record["content"] = delta.content
-    if delta.reasoning_content is not None:
-        record["reasoning_content"] = delta.reasoning_content
-    if delta.tool_calls:
-        record["tool_calls"] = [_call_delta(call) for call in delta.tool_calls]
     return record
 
 

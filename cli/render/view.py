@@ -10,7 +10,7 @@ from unspool.parsers import ChatResult, ChatRunner, EngineOutput
 
 from ..output import Output
 from .channel import Channel, ChannelCalls, ChannelText
-from .deltas import DeltaRecords, DeltaWriter
+from .deltas import DeltaWriter, write_records
 from .json_bytes import encode_line
 from .records import message_record
 
@@ -44,7 +44,7 @@ def make_view(
         return partial(_stream, lambda source: ChannelText(output, only))
     if form == "json":
         if mode == "chunk":
-            return partial(_stream, lambda source: DeltaRecords(output, source))
+            return partial(write_records, output)
         return partial(_collect, lambda result, source: output.json(encode_line(message_record(result, source))))
 
     from .palette import Painter
