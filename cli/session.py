@@ -9,6 +9,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -121,20 +122,20 @@ class Session:
     def _chunks(self, response: Response, parser: ResponseParser, parts: Iterator[Part]) -> Iterator[EngineOutput]:
         """The response's chunks; what came of one is flushed before the next is waited for, if it may have to be."""
 
-        def outputs() -> Iterator[EngineOutput]:
+        def arrived() -> Iterator[list[EngineOutput]]:
             unflushed = 0
             for part in parts:
                 if part.difference is not None:
                     found = part.difference
                     parser.diagnostics.append(Diagnostic("text-differs-from-ids", found.offset, found.message))
-                yield from part.outputs
+                yield part.outputs
                 unflushed += len(part.outputs)
                 if self._watched or unflushed >= _BATCH:
                     self._output.flush()
                     unflushed = 0
 
         try:
-            yield from self._reader.prepare(response, parser, outputs())
+            return self._reader.prepare(response, parser, chain.from_iterable(arrived()))
         except ValueError as problem:
             raise _UnreadableError(str(problem)) from problem
 

@@ -54,6 +54,7 @@ def read_plain(lines: list[bytes]) -> list[EngineOutput] | None:
     if joined.count(b"\n{") != len(lines):
         return None
     outputs: list[EngineOutput] = []
+    all_ids: list[Any] = []
     try:
         for value in orjson.loads(joined):
             if type(value) is not dict or type(text := value.get("text")) is not str:
@@ -62,11 +63,13 @@ def read_plain(lines: list[bytes]) -> list[EngineOutput] | None:
             if type(ids) is list:
                 if len(value) > 2 and _members(value) > 2:
                     return None
-                outputs.append(EngineOutput(text, checked_ids(ids, "token_ids")))
+                all_ids += ids
+                outputs.append(EngineOutput(text, ids))
             elif ids is None and (len(value) == 1 or _members(value) == 1):
                 outputs.append(EngineOutput(text))
             else:
                 return None
+        checked_ids(all_ids, "token_ids")  # in one go: there is mostly one a record
     except ValueError:
         return None
     return outputs if len(outputs) == len(lines) else None
