@@ -17,7 +17,10 @@ from typer.core import TyperCommand, TyperGroup
 
 
 class PlainCommand(TyperCommand):
-    """A command whose paths may name anything that can be read, or nothing that is there yet."""
+    """A command with simple options.
+
+    None has a parser of its own, and a path may name anything that can be read, or nothing that is there yet.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse what was given to the command."""
@@ -51,7 +54,7 @@ class _PlainFirst:
 
     def __call__(self, ctx: Any, value: Any) -> Any:
         param = self._param
-        if value is None and param.required:
+        if param.required and not value:
             return self._typers_own(ctx, value)
         try:
             plain = _plain(self._annotation, value)
