@@ -227,9 +227,10 @@ class BaseResponseParser(ResponseParser):
         self._mode = PLAIN
         self._suspended = PLAIN  # the mode that the tool block returns to
         self._phase: Phase = self._text
-        self._fast = False  # the next chunk goes to the open block, or is all text if no tag can begin in it
-        self._undecided: Undecided | None = None
-        self._tool_at_hand: ToolParser | None = None  # which takes the next chunk as it comes
+        # What the next chunk meets, if it isn't the walk: at most one of these is set.
+        self._waits: Undecided | None = None  # text that is to go on waiting, as long as this says so
+        self._tool_at_hand: ToolParser | None = None  # an open block
+        self._fast = False  # text that stays text, unless the chunk holds the beginning of a tag
         self._reasoning_offset = 0
         self._reasoning_tag = ""
         self._reasoned = False  # whether this reasoning has any text
@@ -270,35 +271,36 @@ class BaseResponseParser(ResponseParser):
     def stream_chunk(self, delta_text: str, delta_token_ids: Sequence[int] = (), final: bool = False) -> Deltas:
         if self._counter is not None:
             self._counter.add(delta_token_ids, self._offset)
+        if final:
+            return self._stream(delta_text, True)
         tool = self._tool_at_hand
-        if tool is not None and not final:
+        if tool is not None:
             piece = tool.plain_piece(delta_text)
             if piece is None:
                 undecided = tool.undecided()
                 if undecided is None or not undecided(delta_text):
                     return self._stream_block(delta_text)
                 if delta_text:
-                    self._pending, self._undecided, self._tool_at_hand = delta_text, undecided, None
+                    self._pending, self._waits, self._tool_at_hand = delta_text, undecided, None
                 return []
             self._offset += len(delta_text)
             if not piece:
                 return []
             call = DeltaToolCall(tool.call_index, None, None, None, piece)
             return [(DeltaMessage(None, None, None, [call]), True)]
-        if final or not self._fast:
-            return self._stream(delta_text, final)
-        pending = self._pending
-        if pending:
-            delta_text = pending + delta_text
-            if self._undecided is not None and self._undecided(delta_text):
-                self._pending = delta_text
+        waits = self._waits
+        if waits is not None:
+            text = self._pending + delta_text
+            if waits(text):
+                self._pending = text
                 return []
             if self._mode is TOOL:
-                return self._stream_block(delta_text)
-        if pending:
+                return self._stream_block(text)
             deltas: Deltas = []
-            self._keep(delta_text, self._consume(delta_text, deltas, False, 0))
+            self._keep(text, self._consume(text, deltas, False, 0))
             return deltas
+        if not self._fast:
+            return self._stream(delta_text, False)
         for start in self._starts:
             if start in delta_text:
                 return self._stream(delta_text, False)
@@ -323,10 +325,11 @@ class BaseResponseParser(ResponseParser):
         self._offset += end
         if end < len(text):
             self._pending = text[end:]
-            self._undecided = tool.undecided()
+            self._waits = tool.undecided()
             self._tool_at_hand = None
         else:
             self._pending = ""
+            self._waits = None
             self._tool_at_hand = tool
         return deltas
 
@@ -364,15 +367,16 @@ class BaseResponseParser(ResponseParser):
         """What begins at ``end`` waits for the next chunk."""
         self._pending = text[end:]
         self._offset += end
+        self._waits = self._tool_at_hand = None
+        self._fast = False
+        if self._ended or self.spans is not None:
+            return
         if self._pending:
-            self._undecided = self._undecided_text()
-        self._fast = (
-            (self._mode is TOOL or self._phase == self._text or bool(self._pending))
-            and (self._mode is not REASONING or self._reasoned or bool(self._pending))
-            and not self._ended
-            and self.spans is None
-        )
-        self._tool_at_hand = self._open_tool if self._fast and self._mode is TOOL and not self._pending else None
+            self._waits = self._undecided_text()
+        elif self._mode is TOOL:
+            self._tool_at_hand = self._open_tool
+        elif self._phase == self._text:
+            self._fast = self._mode is PLAIN or self._reasoned
 
     def _undecided_text(self) -> Undecided | None:
         """Which texts would only wait, if the pending one became one of them."""
