@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from unspool.parsers import Boundaries, Registry, RegistryEntry, TextTokenizer
 
 KINDS = ("reasoning", "tool", "response")
+_TEXTS = ("description", "argument_field", "initial_mode_rule")  # what a class says of itself beside its tags
 
 
 def registries() -> dict[str, Registry[Any]]:
@@ -33,6 +34,26 @@ def entries_named(name: str, kind: str | None = None) -> list[tuple[str, Registr
     """The parsers, of one kind or of any, that a name means; one name can mean a parser of each kind."""
     found = ((each, registry.find(name)) for each, registry in registries().items() if kind in (None, each))
     return [(each, entry) for each, entry in found if entry is not None]
+
+
+def flaw(kind: str, entry: RegistryEntry[Any]) -> str:
+    """Why a registered class is no parser, or ``""`` where it is one: a plug-in can register anything."""
+    from unspool.parsers import build_response_parser
+
+    cls = entry.cls
+    try:
+        for tag in cls.tags():
+            if not isinstance(tag, str):
+                return f"its tag {tag!r} is no text"
+        for name in _TEXTS:
+            text = getattr(cls, name, None)
+            if not isinstance(text, str | None):
+                return f"its {name} {text!r} is no text"
+        wanted: dict[str, Any] = {f"{kind}_parser": cls}
+        build_response_parser(**wanted)
+    except Exception as problem:
+        return f"{type(problem).__name__}: {problem}"
+    return ""
 
 
 def summary(kind: str, entry: RegistryEntry[Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .parser_facts import entries_named, registries, spelling
+from .parser_facts import entries_named, flaw, registries, spelling
 
 if TYPE_CHECKING:
     from unspool.parsers import RegistryEntry, TextTokenizer
@@ -25,6 +25,7 @@ class Check:
         name: as it was given.
         entries: the parsers that the name means, with their kinds.
         near: names that look like it, where it means nothing.
+        flaws: what is wrong with those of them that are no parsers.
         elsewhere: why a name that an engine registers means nothing here; ``""`` where there is nothing to say.
         tags: how the tokenizer spells each tag; ``None`` where no tokenizer was asked.
         engine: the serving engine that was asked instead of us, or ``""``.
@@ -39,6 +40,7 @@ class Check:
     engine: str = ""
     engine_names: list[EngineName] = field(default_factory=list)
     elsewhere: str = ""
+    flaws: list[str] = field(default_factory=list)
 
     @property
     def registered(self) -> bool:
@@ -60,7 +62,7 @@ class Check:
     @property
     def ok(self) -> bool:
         """Whether nothing is wrong."""
-        return self.registered and not self.unwritable
+        return self.registered and not self.unwritable and not self.flaws
 
 
 def check_names(wanted: Iterable[tuple[str | None, str]]) -> list[Check]:
@@ -98,7 +100,7 @@ def ours(name: EngineName) -> RegistryEntry[Any] | None:
 def check_tags(checks: Iterable[Check], tokenizer: TextTokenizer) -> None:
     """Ask a tokenizer about the tags of every parser that was found."""
     for check in checks:
-        if check.registered:
+        if check.registered and not check.flaws:
             tags = dict.fromkeys(tag for _, entry in check.entries for tag in entry.cls.tags())
             check.tags = {tag: spelling(tag, tokenizer) for tag in tags}
 
@@ -108,7 +110,8 @@ def _check_name(kind: str | None, name: str) -> Check:
     for found, _ in entries:
         registries()[found].get(name)  # warns of a legacy name
     if entries:
-        return Check(kind, name, entries, [])
+        flaws = [problem for found, entry in entries if (problem := flaw(found, entry))]
+        return Check(kind, name, entries, [], flaws=flaws)
     near = [match for each, registry in registries().items() if kind in (None, each) for match in registry.near(name)]
     check = Check(kind, name, [], list(dict.fromkeys(near)))
     reasons = (registry.elsewhere(name) for each, registry in registries().items() if kind in (None, each))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -304,3 +307,91 @@ class TestValidateForAnEngine:
     )
     def test_wrong_options(self, options: tuple[str, ...]) -> None:
         assert run("validate", *options).exit_code == 2
+
+
+@pytest.fixture(scope="module")
+def broken_plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file most of whose parsers are none."""
+    file = tmp_path_factory.mktemp("plugin") / "broken.py"
+    file.write_text(
+        textwrap.dedent(
+            """
+            from unspool.parsers import JsonToolParser, ReasoningParser, ReasoningParserManager, ToolParserManager
+
+            class Tagged(JsonToolParser):
+                @classmethod
+                def get_tool_open_tag(cls):
+                    return "<x>"
+
+            @ToolParserManager.register_module("x-number")
+            class Number(JsonToolParser):
+                @classmethod
+                def get_tool_open_tag(cls):
+                    return 5
+
+            @ToolParserManager.register_module("x-raises")
+            class Raises(JsonToolParser):
+                @classmethod
+                def get_tool_open_tag(cls):
+                    raise RuntimeError("\\x1b[31mno")
+
+            @ToolParserManager.register_module("x-described")
+            class Described(Tagged):
+                description = 3
+
+            @ToolParserManager.register_module("x-foreign")
+            class Foreign:
+                pass
+
+            @ReasoningParserManager.register_module("x-abstract")
+            class Abstract(ReasoningParser):
+                pass
+
+            @ToolParserManager.register_module("x-sound\\x1b[31m", "x-sound")
+            class Sound(Tagged):
+                description = "\\x1b[31mred"
+            """
+        )
+    )
+    return file
+
+
+class TestBrokenPlugin:
+    """In a process of its own, as registering can't be undone."""
+
+    def run(self, *args: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "unspool.cli", "parsers", *map(str, args)]
+        ran = subprocess.run(command, capture_output=True, encoding="utf-8")
+        assert "Traceback" not in ran.stderr
+        assert "\x1b" not in ran.stdout + ran.stderr
+        return ran
+
+    @pytest.mark.parametrize("options", [(), ("--json",)])
+    def test_list_has_the_others(self, broken_plugin: Path, options: tuple[str, ...]) -> None:
+        ran = self.run("list", "--plugin", broken_plugin, *options)
+        assert ran.returncode == 0
+        assert "qwen3coder" in ran.stdout
+        assert "x-sound" in ran.stdout
+        for name in ("x-number", "x-raises", "x-described", "x-foreign", "x-abstract"):
+            assert name not in ran.stdout
+            assert f" parser '{name}' is broken and left out: " in ran.stderr
+        assert "its tag 5 is no text" in ran.stderr
+        assert "its description 3 is no text" in ran.stderr
+        assert "RuntimeError: \\x1b[31mno" in ran.stderr
+
+    def test_show(self, broken_plugin: Path) -> None:
+        ran = self.run("show", "x-number", "--plugin", broken_plugin)
+        assert (ran.returncode, ran.stdout) == (2, "")
+        assert "its tag 5 is no text" in ran.stderr
+        assert "\\x1b[31mred" in self.run("show", "x-sound", "--plugin", broken_plugin).stdout
+
+    def test_validate(self, broken_plugin: Path, tokenizer: Path) -> None:
+        ran = self.run("validate", "x-number", "x-sound", "--plugin", broken_plugin, "--tokenizer", tokenizer)
+        assert ran.returncode == 1
+        assert ran.stdout.splitlines() == [
+            "unfit    x-number: tool parser x-number; it is broken: its tag 5 is no text",
+            "ok       x-sound: tool parser x-sound\\x1b[31m",
+        ]
+        report = json.loads(self.run("validate", "x-number", "x-sound", "--json", "--plugin", broken_plugin).stdout)
+        assert report["ok"] is False
+        assert [check.get("flaws") for check in report["checks"]] == [["its tag 5 is no text"], None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,9 +13,11 @@ from ..console import plain_warnings, warn
 from ..exits import ExitCode, fail
 from ..options import AsJson, Plugin, Tokenizer
 from ..output import Output
+from ..parser_facts import all_entries, entries_named, flaw, registries
 from ..plain_values import PlainCommand, PlainGroup
 
 if TYPE_CHECKING:
+    from unspool.parsers import RegistryEntry
     from unspool.parsers.engine_names import EngineName
 
     from ..render.palette import Painter
@@ -35,12 +37,12 @@ class Engine(StrEnum):
 @app.command("list", cls=PlainCommand)
 def list_parsers(as_json: AsJson = False, plugin: Plugin = None) -> None:
     """List every registered parser with its names here and at the engines, its tags and what it is for."""
-    from ..parser_facts import all_entries, summary
+    from ..parser_facts import summary
     from ..render.parser_pages import list_page
 
     plugins.load_files(plugin)
     plugins.load_packages()
-    found = [summary(kind, entry) for kind, entry in all_entries()]
+    found = [summary(kind, entry) for kind, entry in _sound(all_entries())]
     _print(found, as_json, list_page)
 
 
@@ -57,7 +59,7 @@ def show_parser(
 
     With --tokenizer, only pieces that a chunk can end in with that tokenizer are held back, and tags show their tokens.
     """
-    from ..parser_facts import details, entries_named, registries
+    from ..parser_facts import details
     from ..render.parser_pages import show_page
 
     plugins.load_files(plugin)
@@ -70,11 +72,15 @@ def show_parser(
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "`unspool parsers list` names them all"
         fail(f"unknown parser {name!r}; {hint}")
 
+    sound = list(_sound(entries))
+    if not sound:
+        raise typer.Exit(ExitCode.USAGE)
+
     from unspool.parsers import Boundaries
 
     text_tokenizer = None if tokenizer is None else tokenizer_option.load(tokenizer)
     boundaries = Boundaries.characters() if text_tokenizer is None else Boundaries.tokens(text_tokenizer)
-    found = [details(kind, entry, boundaries, text_tokenizer) for kind, entry in entries]
+    found = [details(kind, entry, boundaries, text_tokenizer) for kind, entry in sound]
     _print(found, as_json, show_page)
 
 
@@ -144,6 +150,16 @@ def validate(
     raise typer.Exit(ExitCode.OK if all(check.ok for check in checks) else ExitCode.FOUND)
 
 
+def _sound(entries: Iterable[tuple[str, RegistryEntry[Any]]]) -> Iterator[tuple[str, RegistryEntry[Any]]]:
+    """Leave out what a plug-in registered that is no parser, with a warning: the others still count."""
+    for kind, entry in entries:
+        problem = flaw(kind, entry)
+        if problem:
+            warn(f"{kind} parser {entry.name!r} is broken and left out: {problem}")
+        else:
+            yield kind, entry
+
+
 def _report_json(checks: list[Check], engine: Engine | None) -> None:
     records = [
         {
@@ -154,6 +170,7 @@ def _report_json(checks: list[Check], engine: Engine | None) -> None:
         }
         | ({} if engine is None else {"engine_parsers": [_engine_record(each) for each in check.engine_names]})
         | ({} if check.tags is None else {"tokens": check.tags})
+        | ({"flaws": check.flaws} if check.flaws else {})
         for check in checks
     ]
     head = {"ok": all(check.ok for check in checks)}

@@ -15,12 +15,13 @@ _LABEL_WIDTH = 16
 
 def list_page(facts: list[dict[str, Any]], painter: Painter) -> str:
     """Parsers under a heading a kind."""
-    width = max((len(each["name"]) for each in facts), default=0)
+    width = max((len(escape_line(each["name"])) for each in facts), default=0)
     lines: list[str] = []
     for kind, group in groupby(facts, key=lambda each: each["kind"]):
         lines += ["", painter.paint(f"{kind.capitalize()} parsers", TITLE)]
         for each in group:
-            lines.append(f"{_INDENT}{painter.paint(each['name'].ljust(width), TITLE)}  {each['description']}".rstrip())
+            name = painter.paint(escape_line(each["name"]).ljust(width), TITLE)
+            lines.append(f"{_INDENT}{name}  {escape_line(each['description'])}".rstrip())
             under = " " * (len(_INDENT) + width + 2)
             lines += [under + painter.paint(line, FAINT) for line in _names_and_tags(each)]
     return "\n".join(lines[1:]) + "\n"
@@ -33,13 +34,13 @@ def show_page(facts: list[dict[str, Any]], painter: Painter) -> str:
 
 def _names_and_tags(facts: dict[str, Any]) -> Iterator[str]:
     if facts["aliases"]:
-        yield f"also {', '.join(facts['aliases'])}"
+        yield f"also {_listed(facts['aliases'])}"
     if facts["legacy_names"]:
-        yield f"legacy names {', '.join(facts['legacy_names'])}"
+        yield f"legacy names {_listed(facts['legacy_names'])}"
     if facts["engines"]:
         yield "; ".join(f"{engine} {names}" for engine, names in _engines(facts))
     if facts["tags"]:
-        yield f"tags {_tags(facts['tags'])}"
+        yield f"tags {_listed(facts['tags'])}"
 
 
 def _engines(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -51,7 +52,7 @@ def _engines(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _block(facts: dict[str, Any], painter: Painter) -> Iterator[str]:
-    yield painter.paint(f"{facts['name']}, a {facts['kind']} parser", TITLE)
+    yield painter.paint(f"{escape_line(facts['name'])}, a {facts['kind']} parser", TITLE)
     rows = [("what for", facts["description"] or "not said")]
     for label, key in (("aliases", "aliases"), ("legacy names", "legacy_names")):
         if facts[key]:
@@ -59,10 +60,10 @@ def _block(facts: dict[str, Any], painter: Painter) -> Iterator[str]:
     rows += [(f"at {engine}", names) for engine, names in _engines(facts)]
     for label, key in (("open tag", "open_tag"), ("close tag", "close_tag")):
         if key in facts:
-            rows.append((label, "none" if facts[key] is None else escape_line(facts[key])))
+            rows.append((label, "none" if facts[key] is None else facts[key]))
     further = [tag for tag in facts["tags"] if tag not in (facts.get("open_tag"), facts.get("close_tag"))]
     if further:
-        rows.append(("further tags", _tags(further)))
+        rows.append(("further tags", ", ".join(further)))
     if facts.get("argument_field"):
         rows.append(("argument field", facts["argument_field"]))
     if "initial_mode" in facts:
@@ -80,7 +81,7 @@ def _block(facts: dict[str, Any], painter: Painter) -> Iterator[str]:
 
 
 def _row(label: str, value: str, painter: Painter) -> str:
-    return _INDENT + painter.paint(label.ljust(_LABEL_WIDTH), FAINT) + value
+    return _INDENT + painter.paint(label.ljust(_LABEL_WIDTH), FAINT) + escape_line(value)
 
 
 def _prefixes(tag: str, prefixes: list[str]) -> str:
@@ -88,7 +89,7 @@ def _prefixes(tag: str, prefixes: list[str]) -> str:
         return "nothing"
     if len(prefixes) == len(tag) - 1 > 1:
         return f"every proper prefix, {escape_line(prefixes[-1])} to {escape_line(prefixes[0])}"
-    return _tags(prefixes)
+    return _listed(prefixes)
 
 
 def _spelling(spelled: dict[str, Any]) -> str:
@@ -99,5 +100,5 @@ def _spelling(spelled: dict[str, Any]) -> str:
     return f"{len(spelled['ids'])} tokens: " + " ".join(f"[{escape_line(piece)}]" for piece in spelled["pieces"])
 
 
-def _tags(tags: Iterable[str]) -> str:
+def _listed(tags: Iterable[str]) -> str:
     return ", ".join(map(escape_line, tags))

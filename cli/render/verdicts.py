@@ -28,6 +28,8 @@ def verdict(check: Check) -> str:
     else:
         meaning = ", ".join(f"{kind} parser {escape_line(entry.name)}" for kind, entry in check.entries)
     line = f"{'ok' if check.ok else 'unfit':<7}  {name}: {meaning}"
+    if check.flaws:
+        line += f"; it is broken: {escape_line('; '.join(check.flaws))}"
     if check.unwritable:
         line += f"; the tokenizer can't write {_listed(check.unwritable)}"
     return line
