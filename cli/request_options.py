@@ -73,8 +73,10 @@ def _load(path: Path, option: str) -> Any:
         return json.loads(path.read_bytes())
     except OSError as problem:
         fail(f"{option} {path}: {problem.strerror or problem}")
-    except (ValueError, RecursionError) as problem:
+    except ValueError as problem:
         fail(f"{option} {path}: not JSON: {problem}")
+    except RecursionError:
+        fail(f"{option} {path}: its JSON is nested too deeply")
 
 
 def _template_kwarg(pair: str) -> tuple[str, Any]:

@@ -699,6 +699,15 @@ class TestCommand:
         assert words in result.stderr
         assert "Traceback" not in result.stderr
 
+    def test_what_is_nested_too_deeply(self, tmp_path: Path) -> None:
+        file = tmp_path / "deep.json"
+        for depth, words in ((300, "a tool's schema is nested too deeply"), (5000, "its JSON is nested too deeply")):
+            schema = '{"properties":{"a":' * depth + "{}" + "}}" * depth
+            file.write_text(f'[{{"type": "function", "function": {{"name": "f", "parameters": {schema}}}}}]')
+            result = CliRunner().invoke(command(), ["-t", "qwen3", "--tools", str(file), "--no-check"])
+            assert (result.exit_code, result.stdout) == (2, "")
+            assert words in result.stderr
+
     def test_a_plug_in(self, tools_file: Path, tmp_path: Path) -> None:
         plugin = tmp_path / "shout.py"
         plugin.write_text(

@@ -85,12 +85,15 @@ def grammar(
                 tool_parser=tool_parser,
                 response_parser=response_parser,
             )
+            line = encode_line(response_format)
         except (LookupError, ValueError) as problem:
             fail(str(problem))
+        except RecursionError:  # Python reads JSON some times deeper than what is made of it can be written
+            fail("the request: a tool's schema is nested too deeply to make a grammar of it")
         if check or (check is None and find_spec("xgrammar")):
             _compile(response_format)
     output = Output()
-    output.json(encode_line(response_format))
+    output.json(line)
     output.flush()
 
 
