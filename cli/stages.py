@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from unspool.parsers import ChatRequest, EngineOutput, ResponseParser, TextTokenizer
 
     from .saved_stream import SavedStream
-    from .transcript import ChunkSpec, Part, Response
+    from .transcript import BadLine, ChunkSpec, Part, Response
 
 
 def parser_factory(
@@ -68,6 +68,41 @@ def parser_factory(
     return new_parser
 
 
+_REPORTED = 5  # lines that can't be read that are reported one by one
+
+
+@dataclass
+class _BadLines:
+    """Reports the first lines that can't be read and counts the others, as in a file of another format all of them are.
+
+    Attributes:
+        name: what messages call the input.
+        input_format: what the input was said to be.
+        report: called with each message.
+        some_were_good: whether anything could be read.
+    """
+
+    name: str
+    input_format: str
+    report: Callable[[str], None]
+    some_were_good: bool = False
+    count: int = 0
+
+    def take(self, bad: BadLine) -> None:
+        """Take the next one."""
+        self.count += 1
+        if self.count <= _REPORTED:
+            self.report(f"{self.name}:{bad.line_number}: {bad.reason}")
+
+    def sum_up(self) -> None:
+        """Say what is left to be said at the end of the input."""
+        more = self.count - _REPORTED
+        if more > 0:
+            self.report(f"{self.name}: {more:,} more line{'s' * (more > 1)} that can't be read")
+        if self.count and not self.some_were_good and self.input_format != "auto":
+            self.report(f"{self.name}: nothing in it is {self.input_format}; without --input-format it is detected")
+
+
 @dataclass(frozen=True)
 class Opener:
     """Opens inputs of any number of responses, and drops the end of the model's turn from each.
@@ -103,18 +138,30 @@ class Opener:
 
     def open(self, path: Path, report: Callable[[str], None]) -> Iterator[Part]:
         """Yield the chunks of all responses."""
-        from .transcript import open_responses
+        from .transcript import TranscriptError, open_responses
 
-        return open_responses(
+        bad_lines = _BadLines(spoken_name(path), self.input_format, report)
+        parts = open_responses(
             path,
             input_format=self.input_format,
             chunk=None if self._is_exact else self.spec,
             tokenizer=self.tokenizer,
             choice=self.choice,
             on_warning=warn,
-            on_bad_line=lambda bad: report(f"{spoken_name(path)}:{bad.line_number}: {bad.reason}"),
+            on_bad_line=bad_lines.take,
             on_note=note if self.verbose else lambda _: None,
         )
+        failure = None
+        try:
+            for part in parts:
+                bad_lines.some_were_good = True
+                yield part
+                yield from parts
+        except TranscriptError as problem:
+            failure = problem
+        bad_lines.sum_up()
+        if failure is not None:
+            raise failure
 
     def prepare(
         self, response: Response, parser: ResponseParser, outputs: Iterator[EngineOutput]

@@ -170,6 +170,20 @@ class TestTrouble:
         assert (result.stdout, result.exit_code) == ("ab", 2)
         assert f"{file}:3: not JSON" in result.stderr
 
+    def test_bad_lines_are_not_all_told(self, tmp_path: Path) -> None:
+        file = tmp_path / "answer.txt"
+        file.write_text("no JSON\n" * 7)
+        for command in ("replay", "check"):
+            result = CliRunner().invoke(app, [command, "-i", "jsonl", "-t", "qwen3", str(file)])
+            assert (result.stdout, result.exit_code) == ("", 2)
+            *told, more, hint = result.stderr.splitlines()
+            assert [line.split(": ")[2] for line in told] == [f"{file}:{line}" for line in range(1, 6)]
+            assert more == f"unspool: error: {file}: 2 more lines that can't be read"
+            assert hint.startswith(f"unspool: error: {file}: nothing in it is jsonl; without --input-format")
+        result = run("-i", "jsonl", "--only", "content", stdin=b'{"text": "a"}\n' + b"oops\n" * 6 + b'{"text": "b"}\n')
+        assert (result.stdout, result.exit_code) == ("ab", 2)
+        assert result.stderr.endswith("<stdin>: 1 more line that can't be read\n")
+
     def test_server_sent_events_of_no_known_shape(self) -> None:
         result = run(stdin="event: message_start\n" + sse({"type": "message_start", "message": {}}))
         assert (result.stdout, result.exit_code) == ("", 2)
