@@ -249,6 +249,13 @@ class TestChoices:
         dump = Dump().read(sse(choice("a"), choice("b", 1), choice("c")), together=False)
         assert dump.texts == {None: "ac", "1": "b"}
 
+    def test_text_behind_the_finish_reason_of_a_record(self) -> None:
+        lines = b'{"text": "a", "finish_reason": "stop"}\n{"text": "b"}\n'
+        for together in (True, False):
+            assert Dump().read(lines, together=together).texts == {None: "ab"}
+        named = lines.replace(b"{", b'{"choice": "x", ')
+        assert Dump().read(named).texts == {"0": "a", "0#2": "b"}
+
     def test_one_after_the_other(self) -> None:
         values = [{"response": text, "done": done, "created_at": "t"} for text, done in (("a", False), ("", True))]
         dump = Dump().read(sse(*values, *values))

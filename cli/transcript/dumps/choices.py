@@ -37,12 +37,14 @@ class Choices:
     Args:
         wanted: an index, a request's id or a label; ``None`` for all.
         own_ids: whether the requests' ids can be relied on.
+        ends: whether a response is over with its finish reason even if it has no name.
     """
 
-    def __init__(self, wanted: str | None, *, own_ids: bool = True) -> None:
+    def __init__(self, wanted: str | None, *, own_ids: bool = True, ends: bool = True) -> None:
         self.matched = False
         self._wanted = wanted
         self._own_ids = own_ids
+        self._ends = ends
         self._requests: set[str | None] = set()
         self._begun: dict[Key, int] = {}  # how often each began
         self._several = False
@@ -62,7 +64,9 @@ class Choices:
         keys = [self.key(piece) for piece in pieces]
         # One that is over and begins again is another response.
         begun = [
-            key for position, key in enumerate(keys) if key not in keys[:position] or _restarts(pieces, keys, position)
+            key
+            for position, key in enumerate(keys)
+            if key not in keys[:position] or (self.is_over(key) and _restarts(pieces, keys, position))
         ]
         self._requests.update(request for request, _ in keys)
         self._several = (
@@ -76,6 +80,10 @@ class Choices:
     def key(self, piece: Piece) -> Key:
         """What tells the response of this piece from others."""
         return (piece.request if self._own_ids else None, piece.index)
+
+    def is_over(self, key: Key) -> bool:
+        """Whether a response is over with its finish reason; one that is named ends in our own form as well."""
+        return self._ends or key[0] is not None
 
     def begin(self, key: Key) -> Response | None:
         """Name a response that begins; ``None`` where it is not wanted."""

@@ -174,7 +174,7 @@ class _DumpReader:
     def _start(self, pieces: list[Piece]) -> None:
         assert self._shape is not None
         options = self._options
-        self._choices = Choices(options.choice, own_ids=self._shape.own_ids)
+        self._choices = Choices(options.choice, own_ids=self._shape.own_ids, ends=self._shape.ends)
         self._choices.look_ahead(pieces)
         self._splitter = Splitter(
             self._shape,

@@ -91,7 +91,7 @@ class Splitter:
         if response is not None:
             yield from response.feed(piece)
             self.lossy = self.lossy or response.lossy
-        if piece.finish_reason is not None and self._is_over(key):
+        if piece.finish_reason is not None and self._choices.is_over(key):
             self._end(key)
 
     def done(self) -> Iterator[Part]:
@@ -120,12 +120,8 @@ class Splitter:
         if request == key[0] or key[0] is None:
             response.prompt_token_ids = prompt
         return _OpenResponse(
-            response, self._shape.growth, self._decoder, self._warn, self._note, ends=self._is_over(key)
+            response, self._shape.growth, self._decoder, self._warn, self._note, ends=self._choices.is_over(key)
         )
-
-    def _is_over(self, key: Key) -> bool:
-        """Whether a response is over with its finish reason; one that is named ends in our own form as well."""
-        return self._shape.ends or key[0] is not None
 
     def _end(self, key: Key) -> None:
         response = self._open.pop(key)
