@@ -168,10 +168,11 @@ class Opener:
     ) -> Iterator[EngineOutput]:
         """Cut recorded chunks anew where asked for, keep them, and drop the end of the turn."""
         from .transcript import drop_end_of_turn, recut
+        from .unopened import note_unopened_reasoning
 
         if self.spec is not None and response.recorded and not self._is_exact:
             outputs = recut(outputs, self.spec, self.tokenizer)
         if self.saved is not None:
             outputs = self.saved.keep(response, outputs)
-        outputs = drop_end_of_turn(outputs, self._ends, keep=parser.end_tokens)
+        outputs = drop_end_of_turn(note_unopened_reasoning(parser, outputs), self._ends, keep=parser.end_tokens)
         return recut(outputs, self.spec, self.tokenizer) if self.spec is not None and self._is_exact else outputs

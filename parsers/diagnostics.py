@@ -11,6 +11,7 @@ from dataclasses import dataclass
 CODES: dict[str, str] = {
     # The output ended too early.
     "reasoning-unterminated": "the output ended inside reasoning; everything after the opening was taken as reasoning",
+    "reasoning-unopened": "the output closes reasoning that nothing opened; the tag and the text before it are content",
     "tool-block-unterminated": "the output ended inside a tool block; the call holds what was stable by then",
     # The call is not passed on.
     "tool-call-rejected": "the call names a function that is not among the request's tools",

@@ -173,6 +173,39 @@ class TestMessageRecord:
         assert result.exit_code == 0
 
 
+class TestReasoningThatNothingOpened:
+    """A close tag is text to a parser that starts plain; the user learns that he may have started in the wrong mode."""
+
+    @pytest.mark.parametrize("chunk", ["whole", "chars:1", "chars:3", "chars:4"])
+    @pytest.mark.parametrize("options", [("-r", "default", "--no-thinking"), ("-r", "deepseek-v3", "-t", "qwen3")])
+    def test_says_how_to_start(self, options: tuple[str, ...], chunk: str) -> None:
+        text = "Hm, a < b.\n</think>Hi. </think>"
+        result = run(*options, "--chunk", chunk, "-o", "json", stdin=text)
+        (record,) = records(result)
+        assert record["message"]["content"] == text
+        assert [(each["code"], each["offset"]) for each in record["diagnostics"]] == [("reasoning-unopened", 11)]
+        assert "--thinking" in result.stderr
+        assert run(*options, "--strict", stdin=text).exit_code == 1
+        (record,) = records(run(*options, "--thinking", "-o", "json", stdin=text))
+        assert record["message"]["reasoning_content"] == "Hm, a < b.\n"
+        assert record["diagnostics"] == []
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "<think>Hm.</think>Hi.</think>",
+            '<tool_call>{"name": "f", "arguments": {"a": "</think>"}}</tool_call>',
+            "Nothing but </thin",
+        ],
+    )
+    def test_says_nothing_else(self, text: str) -> None:
+        (record,) = records(run("-r", "default", "-t", "qwen3", "--no-thinking", "-o", "json", stdin=text))
+        assert record["diagnostics"] == []
+
+    def test_a_phrase_is_no_tag(self) -> None:
+        assert run("-r", "granite", stdin="Sure. Here is my response: no.").stderr == ""
+
+
 class TestMessageBlocks:
     def test_titles_and_indented_arguments(self, answer: Path) -> None:
         out = run(answer, *QWEN, "--mode", "final", "-o", "pretty").stdout
