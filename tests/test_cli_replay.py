@@ -237,6 +237,10 @@ class TestOnly:
         rome = {"name": "get_weather", "arguments": '{"city": "Rome"}'}
         assert found == [CALL, {"id": "call_1", "type": "function", "function": rome}]
 
+    def test_calls_name_their_input_among_several(self, answer: Path, tokens: Path) -> None:
+        found = records(run(answer, tokens, *QWEN, "--only", "tool-calls"))
+        assert found == [{"input": str(file)} | CALL for file in (answer, tokens)]
+
     def test_no_calls_no_output(self) -> None:
         assert run("-t", "qwen", "--only", "tool-calls", stdin="hello").stdout_bytes == b""
 

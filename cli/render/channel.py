@@ -8,7 +8,7 @@ from unspool.parsers import ChatRunner, ChatStreamChunk, ToolCall
 
 from ..output import Output
 from .json_bytes import encode_line
-from .records import call_record
+from .records import call_record, origin
 from .visible import escape
 
 Channel = Literal["reasoning", "content", "tool-calls"]
@@ -49,10 +49,12 @@ class ChannelCalls:
 
     Args:
         output: where to.
+        source: the input's name, where there are several.
     """
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Output, source: str | None) -> None:
         self._output = output
+        self._source = source
         self._choice: str | None = None
         self._call: ToolCall | None = None
         self._index = -1
@@ -79,7 +81,6 @@ class ChannelCalls:
         if self._call is None:
             return
         self._call.arguments = "".join(self._arguments)
-        origin = {} if self._choice is None else {"choice": self._choice}
-        self._output.json(encode_line(origin | call_record(self._call)))
+        self._output.json(encode_line(origin(self._source, self._choice) | call_record(self._call)))
         self._call = None
         self._arguments = []

@@ -29,7 +29,7 @@ def delta_record(chunk: ChatStreamChunk, source: str | None = None) -> dict[str,
         delta["tool_calls"] = [_call_delta(call) for call in message.tool_calls]
     record = {"chunk": chunk.chunk, "delta": delta, "tool_calls_emitted": chunk.tool_calls_emitted}
     if source is not None or chunk.choice is not None:
-        record = _origin(source, chunk.choice) | record
+        record = origin(source, chunk.choice) | record
     if chunk.token_ids is not None:
         record["token_ids"] = chunk.token_ids
     if chunk.logprobs is not None:
@@ -41,7 +41,7 @@ def delta_record(chunk: ChatStreamChunk, source: str | None = None) -> dict[str,
 
 def message_record(result: ChatResult, source: str | None = None) -> dict[str, Any]:
     """The one object of final mode; every key is always there, so that a reader needs no defaults."""
-    return _origin(source, result.choice) | {
+    return origin(source, result.choice) | {
         "message": {
             "role": "assistant",
             "content": result.message.content,
@@ -62,7 +62,7 @@ def call_record(call: ToolCall) -> dict[str, Any]:
     return {"id": call.id, "type": call.type, "function": {"name": call.name, "arguments": call.arguments}}
 
 
-def _origin(source: str | None, choice: str | None) -> dict[str, Any]:
+def origin(source: str | None, choice: str | None) -> dict[str, Any]:
     """Where a record is from, as far as there are several inputs or several responses in one."""
     record: dict[str, Any] = {} if source is None else {"input": source}
     if choice is not None:

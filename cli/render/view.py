@@ -39,7 +39,7 @@ def make_view(
         color: only pretty output has colours.
     """
     if only == "tool-calls":
-        return partial(_stream, lambda source: ChannelCalls(output))
+        return partial(_stream, lambda source: ChannelCalls(output, source))
     if only is not None:
         return partial(_stream, lambda source: ChannelText(output, only))
     if form == "json":
