@@ -7,6 +7,7 @@ an API's JSON is the adapters'.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from io import StringIO
 from typing import NamedTuple
 
 
@@ -70,33 +71,33 @@ class ParsedResponse(NamedTuple):
 
 
 class MessageBuilder:
-    """Folds deltas into one message; the only place where pieces are joined."""
+    """Folds deltas into one message, piece by piece: kept pieces would take many times the memory of their text."""
 
     def __init__(self) -> None:
-        self._content: list[str] = []
-        self._reasoning: list[str] = []
+        self._content = StringIO()
+        self._reasoning = StringIO()
         self._calls: list[ToolCall] = []
-        self._arguments: list[list[str]] = []
+        self._arguments: list[StringIO] = []
 
     def add(self, delta: DeltaMessage) -> None:
         """Append one delta; deltas must come in the order in which the parser emitted them."""
         if delta.content:
-            self._content.append(delta.content)
+            self._content.write(delta.content)
         if delta.reasoning_content:
-            self._reasoning.append(delta.reasoning_content)
+            self._reasoning.write(delta.reasoning_content)
         for call in delta.tool_calls or ():
             if call.index == len(self._calls):
                 self._calls.append(ToolCall(call.id or "", call.type or "function", call.name or "", ""))
-                self._arguments.append([])
+                self._arguments.append(StringIO())
             if call.arguments:
-                self._arguments[call.index].append(call.arguments)
+                self._arguments[call.index].write(call.arguments)
 
     def build(self) -> ParsedResponse:
         """Return the message that the deltas so far add up to."""
-        for call, pieces in zip(self._calls, self._arguments, strict=True):
-            call.arguments = "".join(pieces)
+        for call, arguments in zip(self._calls, self._arguments, strict=True):
+            call.arguments = arguments.getvalue()
         return ParsedResponse(
-            "".join(self._content) or None,
+            self._content.getvalue() or None,
             list(self._calls),
-            "".join(self._reasoning) or None,
+            self._reasoning.getvalue() or None,
         )

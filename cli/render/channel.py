@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import Literal
 
 from unspool.parsers import ChatRunner, ChatStreamChunk, ToolCall
@@ -58,7 +59,7 @@ class ChannelCalls:
         self._choice: str | None = None
         self._call: ToolCall | None = None
         self._index = -1
-        self._arguments: list[str] = []
+        self._arguments = StringIO()
 
     def delta(self, chunk: ChatStreamChunk) -> None:
         """Collect the pieces of a call; calls come one after the other, so whatever else comes ends it."""
@@ -71,7 +72,7 @@ class ChannelCalls:
                 self._index = piece.index
                 self._call = ToolCall(piece.id or "", piece.type or "function", piece.name or "", "")
             if piece.arguments:
-                self._arguments.append(piece.arguments)
+                self._arguments.write(piece.arguments)
 
     def end(self, runner: ChatRunner) -> None:
         """Write the last call."""
@@ -80,7 +81,7 @@ class ChannelCalls:
     def _complete(self) -> None:
         if self._call is None:
             return
-        self._call.arguments = "".join(self._arguments)
+        self._call.arguments = self._arguments.getvalue()
         self._output.json(encode_line(origin(self._source, self._choice) | call_record(self._call)))
         self._call = None
-        self._arguments = []
+        self._arguments = StringIO()

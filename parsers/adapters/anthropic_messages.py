@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from io import StringIO
 from typing import Any, ClassVar, Unpack
 
 from ..chat_runner import Usage
@@ -41,23 +42,23 @@ class MessagesAdapter(PartAdapter):
     def join(self, events: Iterable[Event]) -> Event:
         """Fold events into one ``message``, as a client does."""
         message: Event = {}
-        pieces: list[str] = []
+        text = StringIO()
         for event in events:
             match event["type"]:
                 case "message_start":
                     message = copy.deepcopy(event["message"])
                 case "content_block_start":
                     message["content"].append(dict(event["content_block"]))
-                    pieces = []
+                    text = StringIO()
                 case "content_block_delta":
                     delta = event["delta"]
-                    pieces.append(delta[_FIELDS[delta["type"]]])
+                    text.write(delta[_FIELDS[delta["type"]]])
                 case "content_block_stop":
-                    block, text = message["content"][-1], "".join(pieces)
+                    block = message["content"][-1]
                     if block["type"] == "tool_use":
-                        block["input"] = tool_input(text)
+                        block["input"] = tool_input(text.getvalue())
                     else:
-                        block[block["type"]] = text
+                        block[block["type"]] = text.getvalue()
                 case "message_delta":
                     message |= event["delta"]
                     message["usage"] |= event["usage"]

@@ -10,6 +10,7 @@ word where ``finish_reason`` can't have it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from io import StringIO
 from typing import Any, ClassVar, Literal, Unpack
 
 from ..chat_runner import ChatStreamChunk, Usage
@@ -47,31 +48,31 @@ class ChatCompletionAdapter(Adapter):
 
     def join(self, events: Iterable[Event]) -> Event:
         """Fold chunks into one ``chat.completion``."""
-        text: dict[str, list[str]] = {"content": [], self._reasoning_field: []}
+        text = {"content": StringIO(), self._reasoning_field: StringIO()}
         calls: dict[int, dict[str, Any]] = {}
-        arguments: dict[int, list[str]] = {}
+        arguments: dict[int, StringIO] = {}
         logprobs: list[dict[str, Any]] = []
         ending: dict[str, Any] = {}
         usage = None
         for event in events:
             usage = event.get("usage")
             for choice in event["choices"]:
-                for field, pieces in text.items():
-                    pieces.append(choice["delta"].get(field) or "")
+                for field, joined in text.items():
+                    joined.write(choice["delta"].get(field) or "")
                 for call in choice["delta"].get("tool_calls", ()):
                     if "id" in call:
                         calls[call["index"]] = {"id": call["id"], "type": call["type"], "function": call["function"]}
-                        arguments[call["index"]] = []
-                    arguments[call["index"]].append(call["function"]["arguments"])
+                        arguments[call["index"]] = StringIO()
+                    arguments[call["index"]].write(call["function"]["arguments"])
                 if choice["logprobs"] is not None:
                     logprobs += choice["logprobs"]["content"]
                 ending = {key: value for key, value in choice.items() if key.endswith("finish_reason")}
-        message: dict[str, Any] = {"role": "assistant", "content": "".join(text["content"]) or None, "refusal": None}
-        if reasoning := "".join(text[self._reasoning_field]):
+        message: dict[str, Any] = {"role": "assistant", "content": text["content"].getvalue() or None, "refusal": None}
+        if reasoning := text[self._reasoning_field].getvalue():
             message[self._reasoning_field] = reasoning
         if calls:
             message["tool_calls"] = [
-                call | {"function": {"name": call["function"]["name"], "arguments": "".join(arguments[index])}}
+                call | {"function": {"name": call["function"]["name"], "arguments": arguments[index].getvalue()}}
                 for index, call in calls.items()
             ]
         choice = {"index": 0, "message": message, "logprobs": _logprobs(logprobs)} | ending

@@ -8,6 +8,7 @@ it is the model's own text, not a summary.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from io import StringIO
 from typing import Any, ClassVar, Unpack
 
 from ..chat_runner import Usage
@@ -31,7 +32,7 @@ class ResponsesAdapter(PartAdapter):
         super().__init__(**envelope)
         self._sequence_number = 0
         self._output: list[dict[str, Any]] = []
-        self._pieces: list[str] = []
+        self._text_so_far = StringIO()
 
     def join(self, events: Iterable[Event]) -> Event:
         """Return the response that the last event has."""
@@ -45,13 +46,13 @@ class ResponsesAdapter(PartAdapter):
             self._add(events, kind, response=self._response("in_progress"))
 
     def _open_part(self, part: Part, events: list[Event]) -> None:
-        self._pieces = []
+        self._text_so_far = StringIO()
         self._add(events, "response.output_item.added", output_index=part.index, item=self._item(part, "in_progress"))
         if part.kind != "tool_call":
             self._add_for(part, events, "response.content_part.added", content_index=0, part=_content(part, ""))
 
     def _piece(self, part: Part, text: str, events: list[Event]) -> None:
-        self._pieces.append(text)
+        self._text_so_far.write(text)
         match part.kind:
             case "reasoning":
                 self._add_for(part, events, "response.reasoning_text.delta", content_index=0, delta=text)
@@ -61,7 +62,7 @@ class ResponsesAdapter(PartAdapter):
                 self._add_for(part, events, "response.function_call_arguments.delta", delta=text)
 
     def _close_part(self, part: Part, complete: bool, events: list[Event]) -> None:
-        text = "".join(self._pieces)
+        text = self._text_so_far.getvalue()
         if part.call is not None:
             name = part.call.name or ""
             self._add_for(part, events, "response.function_call_arguments.done", name=name, arguments=text)

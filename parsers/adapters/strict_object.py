@@ -14,6 +14,7 @@ import json
 import math
 import re
 from enum import Enum
+from io import StringIO
 from typing import Any
 
 INVALID_JSON = "INVALID_JSON"
@@ -64,7 +65,7 @@ class StrictObject:
     """
 
     def __init__(self) -> None:
-        self._all: list[str] = []
+        self._all = StringIO()
         self._held: list[str] = []  # looked at, but not to be sent yet
         self._rest = ""  # not looked at: an escape that may go on
         self._want = _Want.OBJECT
@@ -80,7 +81,7 @@ class StrictObject:
 
     def feed(self, piece: str) -> str:
         """Take the next piece of the arguments and return what to send."""
-        self._all.append(piece)
+        self._all.write(piece)
         if self._broken:
             return ""
         text, self._rest = self._rest + piece, ""
@@ -105,7 +106,7 @@ class StrictObject:
         return "".join(self._held) + self._rest
 
     def _closing(self) -> str:
-        member = f'"{INVALID_JSON}": {json.dumps("".join(self._all), ensure_ascii=False)}}}'
+        member = f'"{INVALID_JSON}": {json.dumps(self._all.getvalue(), ensure_ascii=False)}}}'
         if self._want is _Want.OBJECT:
             return "{" + member
         quote = '"' if self._want is _Want.IN_STRING else ""
