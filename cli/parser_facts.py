@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from unspool.parsers import Boundaries, Registry, RegistryEntry, TextTokenizer
 
 KINDS = ("reasoning", "tool", "response")
+_CALL = ("get_weather", {"city": "Bergen", "days": 4})
 _TEXTS = ("description", "argument_field", "initial_mode_rule")  # what a class says of itself beside its tags
 
 
@@ -93,9 +94,27 @@ def details(
         facts["close_tag"] = cls.get_tool_close_tag()
         facts["argument_field"] = getattr(cls, "argument_field", None)
     facts["hold_back"] = {tag: list(boundaries.prefixes(tag)) for tag in cls.tags()}
+    facts["example"] = _example(kind, cls)
     if tokenizer is not None:
         facts["tokens"] = {tag: spelling(tag, tokenizer) for tag in cls.tags()}
     return facts
+
+
+def _example(kind: str, cls: type[Any]) -> str | None:
+    """What a model of this format writes; ``None`` where the class does not say, or composes others."""
+    from unspool.parsers import build_response_parser
+
+    if kind == "response" and cls.composes:
+        return None
+    parsers: dict[str, Any] = {f"{kind}_parser": cls}
+    has_text, has_calls = kind != "tool", kind != "reasoning"
+    try:
+        written = build_response_parser(**parsers).write_response(
+            "It may rain." if has_text else "", "Take a coat." if has_text else "", [_CALL] if has_calls else ()
+        )
+    except Exception:  # most often NotImplementedError; whether a plug-in writes well is for `bench` to find out
+        return None
+    return written if isinstance(written, str) else None
 
 
 def spelling(tag: str, tokenizer: TextTokenizer) -> dict[str, Any]:

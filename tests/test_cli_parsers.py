@@ -14,7 +14,13 @@ from typer.testing import CliRunner, Result
 
 from unspool.cli import app
 from unspool.cli.render.visible import escape_line
-from unspool.parsers import ReasoningParserManager, Registry, ResponseParserManager, ToolParserManager
+from unspool.parsers import (
+    ReasoningParserManager,
+    Registry,
+    ResponseParserManager,
+    ToolParserManager,
+    build_response_parser,
+)
 
 MANAGERS: dict[str, Registry[Any]] = {
     "reasoning": ReasoningParserManager,
@@ -107,6 +113,20 @@ class TestShow:
         (facts,) = (each for each in self.show("deepseek-v3") if each["kind"] == "reasoning")
         assert (facts["open_tag"], facts["close_tag"]) == ("<think>", "</think>")
         assert "enable_thinking" in facts["initial_mode"]
+
+    def test_example_is_what_a_model_writes(self) -> None:
+        for kind, manager in MANAGERS.items():
+            for entry in manager.entries():
+                (facts,) = (each for each in self.show(entry.name) if each["kind"] == kind)
+                if kind == "tool" or entry.name == "gpt-oss":
+                    wanted: dict[str, Any] = {f"{kind}_parser": entry.cls}
+                    parser = build_response_parser(**wanted)
+                    (call,) = parser.parse_complete(facts["example"]).tool_calls
+                    assert (call.name, json.loads(call.arguments)["city"]) == ("get_weather", "Bergen")
+                    assert parser.diagnostics == []
+        assert [each["example"] for each in self.show("default")] == ["It may rain.</think>Take a coat.", None]
+        written = '{"name": "get_weather", "arguments": {"city": "Bergen", "days": 4}}'
+        assert f"\n    <tool_call>\u23ce\n    {written}\u23ce\n    </tool_call>\n" in run("show", "qwen2d5").stdout
 
     def test_name_of_several_kinds(self) -> None:
         assert [(each["kind"], each["name"]) for each in self.show("intern-s1")] == [

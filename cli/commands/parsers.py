@@ -53,7 +53,7 @@ def show_parser(
     as_json: AsJson = False,
     plugin: Plugin = None,
 ) -> None:
-    """Describe a parser: its tags, how it starts, and which pieces of a tag it has to hold back.
+    """Describe a parser: its tags, how it starts, what a model writes, and which pieces of a tag are held back.
 
     A name can mean a parser of several kinds; all are shown.
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
+
+from rich.style import Style
 
 from .palette import FAINT, TITLE, Painter
 from .visible import escape_line
 
 _INDENT = "  "
+_PLAIN = Style()
 _LABEL_WIDTH = 16
 
 
@@ -70,6 +74,10 @@ def _block(facts: dict[str, Any], painter: Painter) -> Iterator[str]:
         rows.append(("initial mode", facts["initial_mode"] or "not said"))
     for label, value in rows:
         yield _row(label, value, painter)
+    if facts["example"]:
+        yield _INDENT + painter.paint("for example", FAINT)
+        for line in re.findall(r"[^\n]*\n|[^\n]+", facts["example"]):  # each with the newline that ends it
+            yield _INDENT * 2 + painter.model_text(line, _PLAIN, one_line=True)
     if facts["hold_back"]:
         yield _INDENT + painter.paint("held back at the end of a chunk", FAINT)
     for tag, prefixes in facts["hold_back"].items():
