@@ -9,12 +9,13 @@ import typer
 from unspool import __version__
 
 from .commands import bench, check, grammar, parsers, replay
-from .exits import EPILOG
-from .plain_values import PlainCommand, PlainGroup
+from .plain_values import PlainCommand
+from .usage import EPILOG, MARKUP, Commands
 
 app = typer.Typer(
     name="unspool",
-    cls=PlainGroup,
+    cls=Commands,
+    rich_markup_mode=MARKUP,
     help="Replay raw language-model output through an incremental parser: reasoning, content and tool calls.",
     epilog=EPILOG,
     no_args_is_help=True,

@@ -21,7 +21,7 @@ class ExitCode(IntEnum):
     PIPE_CLOSED = 141  # the reader of our output went away, as `| head` does; what a shell reports for SIGPIPE
 
 
-EPILOG = """\
+EXIT_CODES = """\
 Exit codes
 
 0  fine

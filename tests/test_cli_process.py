@@ -368,3 +368,42 @@ def test_replay_of_tokens_uses_a_tokenizer(tmp_path: Path) -> None:
     record: dict[str, Any] = json.loads(result.stdout)
     assert record["usage"] == {"completion_tokens": 4, "reasoning_tokens": 2}
     assert record["message"]["content"] == "c"
+
+
+class TestUsage:
+    @pytest.mark.parametrize("command", [(), ("replay",), ("check",), ("grammar",), ("parsers", "validate")])
+    def test_help_on_a_narrow_terminal_cuts_nothing_off(self, command: tuple[str, ...]) -> None:
+        for columns in ("40", "71", "72", "80"):
+            page = run(*command, "--help", COLUMNS=columns).stdout.decode()
+            assert "…" not in page
+            assert ("╭" in page) is (columns in ("72", "80"))
+            if command != ("parsers", "validate"):
+                assert "130  interrupted" in map(str.strip, page.splitlines())
+            assert "\b" not in page
+
+    @pytest.mark.parametrize(
+        ("command", "message", "page"),
+        [
+            (("rplay",), "no such command 'rplay'. Did you mean 'replay'?", "unspool"),
+            (("replay", "-t"), "option '-t' requires an argument", "unspool replay"),
+            (("replay", "--mode", "\x1b[31m"), "'\\x1b[31m' is not one of 'chunk', 'final'", "unspool replay"),
+            (("check", "x"), "invalid value for --tool-parser: without a parser", "unspool check"),
+            (("parsers", "show"), "missing argument 'NAME'", "unspool parsers show"),
+        ],
+    )
+    @pytest.mark.parametrize("columns", ["40", "80"])
+    def test_mistakes_are_errors_like_all_others(
+        self, command: tuple[str, ...], message: str, page: str, columns: str
+    ) -> None:
+        result = run(*command, COLUMNS=columns)
+        first, second = result.stderr.decode().splitlines()
+        assert (result.returncode, result.stdout) == (2, b"")
+        assert first.startswith("unspool: error: ")
+        assert message in first
+        assert second == f"unspool: see `{page} --help`"
+
+    def test_nothing_at_all_is_a_question(self) -> None:
+        result = run()
+        assert result.returncode == 2
+        assert b"Usage: " in result.stdout
+        assert b"error" not in result.stderr

@@ -15,6 +15,7 @@ from ..options import AsJson, Plugin, Tokenizer
 from ..output import Output
 from ..parser_facts import all_entries, entries_named, flaw, registries
 from ..plain_values import PlainCommand, PlainGroup
+from ..usage import MARKUP
 
 if TYPE_CHECKING:
     from unspool.parsers import RegistryEntry
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
     from ..render.palette import Painter
     from ..validation import Check
 
-app = typer.Typer(cls=PlainGroup, help="List, describe and validate parsers.", no_args_is_help=True)
+app = typer.Typer(
+    cls=PlainGroup, help="List, describe and validate parsers.", no_args_is_help=True, rich_markup_mode=MARKUP
+)
 
 
 class Engine(StrEnum):
