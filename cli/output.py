@@ -52,14 +52,16 @@ class Output:
             self._buffer.write(data)
             self._buffer.flush()
         except OSError as problem:
-            self._give_up(problem)
+            give_up(problem)
 
     def _harmless_json(self, data: bytes) -> None:
         self.data(escape_json(data.decode()).encode())
 
-    def _give_up(self, problem: OSError) -> NoReturn:
-        # What is still buffered would raise again when the interpreter closes stdout: send it nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(problem, BrokenPipeError):
-            raise typer.Exit(ExitCode.PIPE_CLOSED)
-        fail(f"the output can't be written: {problem.strerror or problem}")
+
+def give_up(problem: OSError) -> NoReturn:
+    """End the command: standard output can't be written."""
+    # What is still buffered would raise again when the interpreter closes stdout: send it nowhere.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(problem, BrokenPipeError):
+        raise typer.Exit(ExitCode.PIPE_CLOSED)
+    fail(f"the output can't be written: {problem.strerror or problem}")

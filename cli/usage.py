@@ -15,6 +15,7 @@ import typer
 
 from .console import error, say
 from .exits import EXIT_CODES, ExitCode
+from .output import give_up
 from .plain_values import PlainGroup
 
 _NARROW = shutil.get_terminal_size().columns < 72  # columns; below, the boxes' tables begin to cut words off
@@ -59,3 +60,5 @@ def _plain_errors(path: str, ctx: Any = None) -> Iterator[None]:
             path += f" {ctx.invoked_subcommand}"
         say(f"unspool: see `{path} --help`")
         raise typer.Exit(ExitCode.USAGE) from None
+    except OSError as problem:  # of a help page or the version, which Typer writes
+        give_up(problem)

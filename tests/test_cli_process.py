@@ -407,3 +407,13 @@ class TestUsage:
         assert result.returncode == 2
         assert b"Usage: " in result.stdout
         assert b"error" not in result.stderr
+
+    @pytest.mark.parametrize("args", [("--help",), ("--version",), ("replay", "--help"), ("parsers", "list")])
+    @pytest.mark.parametrize("columns", ["40", "80"])
+    def test_a_full_disk_is_said(self, args: tuple[str, ...], columns: str) -> None:
+        with Path("/dev/full").open("wb") as full:
+            result = subprocess.run(
+                [*COMMAND, *args], stdout=full, stderr=subprocess.PIPE, env=environment(COLUMNS=columns), check=False
+            )
+        assert result.returncode == 2
+        assert result.stderr == b"unspool: error: the output can't be written: No space left on device\n"

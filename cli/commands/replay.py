@@ -200,7 +200,7 @@ def _mode_and_form(
 ) -> tuple[Mode, Literal["pretty", "json"]]:
     """Fill in what the options leave open, and refuse what contradicts itself."""
     if only is not None and output is not None:
-        raise typer.BadParameter("--only prints raw text; leave out --output", param_hint="--only")
+        raise typer.BadParameter("it prints raw text; leave out --output", param_hint="--only")
     if output == "json":
         if mode == "chunk":
             raise typer.BadParameter(
