@@ -256,6 +256,11 @@ class TestChoices:
         named = lines.replace(b"{", b'{"choice": "x", ')
         assert Dump().read(named).texts == {"0": "a", "0#2": "b"}
 
+    def test_a_record_for_each_response(self) -> None:
+        lines = b'{"choice": "x", "text": "a"}\n{"choice": "y", "text": "b"}\n'
+        for together in (True, False):
+            assert list(Dump().read(lines, together=together).texts.values()) == ["a", "b"]
+
     def test_one_after_the_other(self) -> None:
         values = [{"response": text, "done": done, "created_at": "t"} for text, done in (("a", False), ("", True))]
         dump = Dump().read(sse(*values, *values))

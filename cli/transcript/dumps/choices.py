@@ -36,14 +36,15 @@ class Choices:
 
     Args:
         wanted: an index, a request's id or a label; ``None`` for all.
-        own_ids: whether the requests' ids can be relied on.
+        own_ids: whether the requests' ids can be relied on; ``None`` if the first pieces have to tell.
         ends: whether a response is over with its finish reason even if it has no name.
     """
 
-    def __init__(self, wanted: str | None, *, own_ids: bool = True, ends: bool = True) -> None:
+    def __init__(self, wanted: str | None, *, own_ids: bool | None = None, ends: bool = True) -> None:
         self.matched = False
         self._wanted = wanted
-        self._own_ids = own_ids
+        self._own_ids = own_ids is not False
+        self._perhaps_made_up = own_ids is None
         self._ends = ends
         self._requests: set[str | None] = set()
         self._begun: dict[Key, int] = {}  # how often each began
@@ -56,7 +57,8 @@ class Choices:
         pieces = [piece for piece in pieces if not piece.is_empty]
         requests = [piece.request for piece in pieces]
         if (
-            len(set(requests)) == len(requests) > 1
+            self._perhaps_made_up
+            and len(set(requests)) == len(requests) > 1
             and None not in requests
             and all(piece.finish_reason is None for piece in pieces[:-1])
         ):

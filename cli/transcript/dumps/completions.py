@@ -69,7 +69,7 @@ def _shape(
     marks: str,
     fits: Callable[[Any], bool],
     *,
-    own_ids: bool = True,
+    own_ids: bool | None = None,
     by_absence: bool = False,
 ) -> Shape:
     return Shape(name, source, marks, fits, read, own_ids=own_ids, by_absence=by_absence, family=is_completion)

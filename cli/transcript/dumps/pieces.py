@@ -92,7 +92,7 @@ class Shape:
         growth: what the objects hold.
         one_line: recognised only where an object is on one line.
         ends: whether a response is over with its finish reason.
-        own_ids: whether the requests' ids can be relied on to tell responses apart.
+        own_ids: whether the requests' ids tell responses apart; ``None`` where some servers make up one an object.
         by_absence: whether it is recognised by what an object lacks, which one that is cut off doesn't tell.
         family: whether an object can be read, where not all that an engine writes shows its mark.
     """
@@ -105,7 +105,7 @@ class Shape:
     growth: Growth = Growth.DELTA
     one_line: bool = False
     ends: bool = True
-    own_ids: bool = True
+    own_ids: bool | None = None
     by_absence: bool = False
     family: Callable[[Any], bool] | None = None
 

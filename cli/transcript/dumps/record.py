@@ -114,5 +114,12 @@ def _ids(value: dict[str, Any]) -> list[int] | None:
 
 
 SHAPE = Shape(
-    "jsonl", "a token stream", ", ".join(KEYS[:-1]) + f" or {KEYS[-1]}", _fits, _read, one_line=True, ends=False
+    "jsonl",
+    "a token stream",
+    ", ".join(KEYS[:-1]) + f" or {KEYS[-1]}",
+    _fits,
+    _read,
+    one_line=True,
+    ends=False,
+    own_ids=True,
 )
