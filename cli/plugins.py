@@ -5,15 +5,16 @@ Packages are asked only where our own names don't suffice: looking through them 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .console import warn
 from .exits import fail
+from .parser_facts import flaw
 
 if TYPE_CHECKING:
-    from unspool.parsers import Registry
+    from unspool.parsers import Registry, RegistryEntry
 
 
 def load_files(files: Iterable[Path] | None) -> None:
@@ -43,3 +44,13 @@ def load_packages_for(names: Iterable[tuple[Registry[Any], str | None]]) -> None
     """
     if any(name is not None and name not in manager for manager, name in names):
         load_packages()
+
+
+def sound(entries: Iterable[tuple[str, RegistryEntry[Any]]]) -> Iterator[tuple[str, RegistryEntry[Any]]]:
+    """Leave out what a plug-in registered that is no parser, with a warning: the others still count."""
+    for kind, entry in entries:
+        problem = flaw(kind, entry)
+        if problem:
+            warn(f"{kind} parser {entry.name!r} is broken and left out: {problem}")
+        else:
+            yield kind, entry

@@ -415,3 +415,14 @@ class TestBrokenPlugin:
         report = json.loads(self.run("validate", "x-number", "x-sound", "--json", "--plugin", broken_plugin).stdout)
         assert report["ok"] is False
         assert [check.get("flaws") for check in report["checks"]] == [["its tag 5 is no text"], None]
+
+    def test_bench_measures_the_others(self, broken_plugin: Path) -> None:
+        script = (
+            "import pathlib, sys; from unspool.cli import plugins; from unspool.cli.commands import bench\n"
+            "plugins.load_files([pathlib.Path(sys.argv[1])])\n"
+            "print(*(target.label for target in bench._all_targets()), sep='\\n')"
+        )
+        ran = subprocess.run([sys.executable, "-c", script, broken_plugin], capture_output=True, encoding="utf-8")
+        assert "tool parser qwen3" in ran.stdout.splitlines()
+        assert "x-number" not in ran.stdout
+        assert "tool parser 'x-number' is broken and left out" in ran.stderr

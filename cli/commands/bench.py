@@ -116,7 +116,9 @@ def _all_targets() -> list[Target]:
 
     plugins.load_packages()
     return [
-        Target(**{kind: entry.name}) for kind, entry in all_entries() if (kind, entry.name) != ("response", "default")
+        Target(**{kind: entry.name})
+        for kind, entry in plugins.sound(all_entries())
+        if (kind, entry.name) != ("response", "default")
     ]
 
 

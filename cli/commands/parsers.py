@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,12 +13,11 @@ from ..console import plain_warnings, warn
 from ..exits import ExitCode, fail
 from ..options import AsJson, Plugin, Tokenizer
 from ..output import Output
-from ..parser_facts import all_entries, entries_named, flaw, registries
+from ..parser_facts import all_entries, entries_named, registries
 from ..plain_values import PlainCommand, PlainGroup
 from ..usage import MARKUP
 
 if TYPE_CHECKING:
-    from unspool.parsers import RegistryEntry
     from unspool.parsers.engine_names import EngineName
 
     from ..render.palette import Painter
@@ -45,7 +44,7 @@ def list_parsers(as_json: AsJson = False, plugin: Plugin = None) -> None:
 
     plugins.load_files(plugin)
     plugins.load_packages()
-    found = [summary(kind, entry) for kind, entry in _sound(all_entries())]
+    found = [summary(kind, entry) for kind, entry in plugins.sound(all_entries())]
     _print(found, as_json, list_page)
 
 
@@ -75,7 +74,7 @@ def show_parser(
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "`unspool parsers list` names them all"
         fail(f"unknown parser {name!r}; {hint}")
 
-    sound = list(_sound(entries))
+    sound = list(plugins.sound(entries))
     if not sound:
         raise typer.Exit(ExitCode.USAGE)
 
@@ -151,16 +150,6 @@ def validate(
     else:
         _report_lines(checks)
     raise typer.Exit(ExitCode.OK if all(check.ok for check in checks) else ExitCode.FOUND)
-
-
-def _sound(entries: Iterable[tuple[str, RegistryEntry[Any]]]) -> Iterator[tuple[str, RegistryEntry[Any]]]:
-    """Leave out what a plug-in registered that is no parser, with a warning: the others still count."""
-    for kind, entry in entries:
-        problem = flaw(kind, entry)
-        if problem:
-            warn(f"{kind} parser {entry.name!r} is broken and left out: {problem}")
-        else:
-            yield kind, entry
 
 
 def _report_json(checks: list[Check], engine: Engine | None) -> None:

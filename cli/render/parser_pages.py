@@ -42,7 +42,7 @@ def _names_and_tags(facts: dict[str, Any]) -> Iterator[str]:
     if facts["legacy_names"]:
         yield f"legacy names {_listed(facts['legacy_names'])}"
     if facts["engines"]:
-        yield "; ".join(f"{engine} {names}" for engine, names in _engines(facts))
+        yield "at " + "; ".join(f"{engine} {names}" for engine, names in _engines(facts))
     if facts["tags"]:
         yield f"tags {_listed(facts['tags'])}"
 
