@@ -138,9 +138,9 @@ InputFormat = Annotated[
         "--input-format",
         metavar="NAME",
         rich_help_panel=READING_PANEL,
-        help="What the inputs are; auto tells. text: raw output. jsonl: a token stream. What engines write, streamed "
-        "or whole: vllm-completions, vllm-chat, vllm-generate, vllm-offline, sglang-completions, sglang-generate, "
-        "lmdeploy-completions, lmdeploy-generate, tgi, llamacpp, ollama, trtllm-completions, triton, "
+        help="What the inputs are; auto detects it. text: raw output. jsonl: a token stream. What engines write, "
+        "streamed or whole: vllm-completions, vllm-chat, vllm-generate, vllm-offline, sglang-completions, "
+        "sglang-generate, lmdeploy-completions, lmdeploy-generate, tgi, llamacpp, ollama, trtllm-completions, triton, "
         "openai-completions, openai-chat, openai-batch.",
     ),
 ]

@@ -127,6 +127,7 @@ def test_a_folder_without_a_tokenizer(tmp_path: Path) -> None:
     said = with_transformers(tmp_path)
     assert said.startswith(f"error: no tokenizer that can be loaded in {tmp_path}")
     assert "put a tokenizer.json there" in said
+    assert ": ;" not in said  # the first line of a list that was cut off
     assert "\n" not in said
 
 

@@ -139,9 +139,10 @@ def _explain(folder: Path, error: str) -> str:
             f"the tokenizer in {folder} needs code of its own, which is never run;"
             " convert it to a tokenizer.json and pass that"
         )
-    first_line = error.strip().partition("\n")[0]
+    reason = error.strip().partition("\n")[0].rstrip()
+    reason = "" if reason.endswith(":") else f": {reason}"  # without the list that follows it says nothing
     return (
-        f"no tokenizer that can be loaded in {folder}: {first_line}; put a tokenizer.json there"
+        f"no tokenizer that can be loaded in {folder}{reason}; put a tokenizer.json there"
         " (and tokenizer_config.json beside it)"
     )
 
