@@ -60,5 +60,7 @@ def _plain_errors(path: str, ctx: Any = None) -> Iterator[None]:
             path += f" {ctx.invoked_subcommand}"
         say(f"unspool: see `{path} --help`")
         raise typer.Exit(ExitCode.USAGE) from None
-    except OSError as problem:  # of a help page or the version, which Typer writes
-        give_up(problem)
+    except OSError as problem:
+        if problem.filename is not None:  # of a file
+            raise
+        give_up(problem)  # of a help page or the version, which Typer writes
