@@ -27,6 +27,12 @@ def arguments(tool_parser: str, chunks: list[str]) -> tuple[str, list[str]]:
     return "".join(pieces), [each.code for each in parser.diagnostics]
 
 
+@pytest.mark.parametrize("junk", ["<think>", "<", "xf", "xfunct", "functools ", "f f"])
+def test_junk_ends_where_a_call_begins(junk: str) -> None:
+    text = f'functools[{{"name": "f"{junk}functools['  # the second tag is no junk of the first block
+    assert arguments("phi4_mini_json", [text]) == arguments("phi4_mini_json", list(text))
+
+
 @pytest.mark.parametrize(
     ("tool_parser", "start", "end"),
     [

@@ -306,7 +306,11 @@ class JsonToolParser(ToolParser):
             return pos
         junk = _JUNK.match(text, pos)
         assert junk is not None
-        return junk.end()
+        end = junk.end()
+        for start in "" if self._stops is None else self._stops.starts:  # a tag can begin like a word
+            at = text.find(start, pos + 1, end)
+            end = end if at < 0 else at
+        return end
 
     def _close_object(self, deltas: list[DeltaToolCall], pos: int) -> int:
         if self._nesting:
