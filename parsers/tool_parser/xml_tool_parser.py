@@ -348,12 +348,12 @@ class XmlToolParser(ToolParser):
     def _consume_value(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> tuple[int, bool]:
         """Go on with the value at ``pos``; return where it stopped and whether more text must come."""
         if text.startswith(self.arg_value_close_tag, pos) and (close := self._value_close(text, pos)) is not None:
-            end = close.end()
+            start = close.end()
             self._end_value(deltas)
             if close.lastindex is None:  # what follows is a tag, but perhaps not all of it
-                return end, not final and text.find(">", end) < 0
-            self._begin_value(self._name_in(close), end)
-            return end, not final and end == len(text)
+                return start, not final and text.find(">", start) < 0
+            self._begin_value(self._name_in(close), start)
+            return start, not final and start == len(text)
         scanner = self._value_scanner
         match = scanner.search_final(text, pos) if final else scanner.search(text, pos)
         start = len(text) if match is None else match.start()
