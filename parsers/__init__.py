@@ -13,7 +13,6 @@ from __future__ import annotations
 from .chat_runner import ChatResult, ChatRunner, ChatStreamChunk, EngineOutput, Usage
 from .diagnostics import CODES, Diagnostic
 from .grammar.response_format import build_required_response_format
-from .harmony import HarmonyResponseParser
 from .markers import Boundaries, MarkerScanner
 from .messages import DeltaMessage, DeltaToolCall, MessageBuilder, ParsedResponse, ToolCall
 from .reasoning_parser import ReasoningParser, ReasoningParserManager
@@ -21,6 +20,7 @@ from .registry import LegacyNameWarning, PluginError, Registry, RegistryEntry, l
 from .request import ChatRequest, ToolSpec
 from .response_parser import (
     BaseResponseParser,
+    HarmonyResponseParser,
     ResponseParser,
     ResponseParserManager,
     Span,

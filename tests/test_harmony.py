@@ -16,9 +16,9 @@ from oracle import FIXTURES, Case, Outcome, in_pieces, load_cases, run, same
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from unspool.parsers import Boundaries, ChatRequest, build_response_parser
-from unspool.parsers.harmony import HarmonyResponseParser
-from unspool.parsers.harmony_header import LIMIT, may_be_header
-from unspool.parsers.harmony_tokens import TOKENS
+from unspool.parsers.response_parser.harmony import HarmonyResponseParser
+from unspool.parsers.response_parser.harmony_header import LIMIT, may_be_header
+from unspool.parsers.response_parser.harmony_tokens import TOKENS
 from unspool.parsers.tokenization import TextTokenizer
 
 CASES = load_cases(FIXTURES / "cases" / "gpt-oss.toml")

@@ -24,7 +24,7 @@ from writers import (
 )
 
 from unspool.parsers import ChatRequest, ToolParserManager, build_response_parser
-from unspool.parsers.harmony_tokens import TOKENS as HARMONY_TAGS
+from unspool.parsers.response_parser.harmony_tokens import TOKENS as HARMONY_TAGS
 
 EXAMPLES = settings(
     max_examples=int(os.environ.get("UNSPOOL_ROUND_TRIP", "60")),

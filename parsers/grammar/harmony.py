@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..harmony_tokens import TOKENS
 from ..request import ToolSpec
+from ..response_parser.harmony_tokens import TOKENS
 from .formats import Format, arguments, const, either, escape, optional, regex, repeated, sequence, star, tag, text
 from .tool_choice import Demand
 

@@ -1,4 +1,4 @@
-"""Routes a response's text to content, reasoning and tool calls (R2, R8 to R18).
+"""Routes a response's text to content, reasoning and tool calls (R8 to R18).
 
 Owns the unsettled suffix of the response, the mode it is in, and what stands between two tool blocks. What a tool
 block holds is the tool parser's business.
@@ -8,151 +8,22 @@ from __future__ import annotations
 
 import re
 import sys
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any, ClassVar, NamedTuple
+from typing import Unpack
 
-from .diagnostics import Diagnostic
-from .grammar.formats import Format, sequence, text
-from .grammar.tool_choice import read_demand
-from .markers import Boundaries, marker_scanner
-from .messages import DeltaMessage, DeltaToolCall, MessageBuilder, ParsedResponse
-from .reasoning_parser import ReasoningParser, ReasoningParserManager
-from .registry import Registry
-from .request import ChatRequest
-from .token_count import ReasoningTokenCounter
-from .tokenization import as_text_tokenizer
-from .tool_parser import ToolParser, ToolParserManager
-from .tool_parser.tool_parser import CallIdFactory, Undecided
-from .tool_parser.writing import FunctionCalls
-
-Deltas = list[tuple[DeltaMessage, bool]]
-
-
-class Span(NamedTuple):
-    """What a stretch of the raw text became; offsets in characters, ``end`` exclusive.
-
-    ``kind`` is ``markup``, ``content``, ``reasoning``, ``call`` or ``dropped``.
-    """
-
-    start: int
-    end: int
-    kind: str
-
-
-class ResponseParser(ABC):
-    """Turns one response's text into deltas. One instance per response, never reused (R7).
-
-    Args:
-        request: what the response answers.
-        reasoning_parser: the reasoning protocol, where the response parser composes one.
-        tool_parser: the tool protocol, likewise.
-        tokenizer: a ``tokenizers`` or ``transformers`` tokenizer; token ids mean nothing without one.
-        boundaries: where chunks can end; anywhere by default.
-        call_id_factory: makes the id of a call from its index and name, where the model wrote none.
-        record_spans: keep, in :attr:`spans`, what each character became.
-
-    Attributes:
-        diagnostics: findings so far, in the order of discovery.
-        spans: see ``record_spans``; ``None`` where off.
-    """
-
-    description: ClassVar[str] = ""
-    composes: ClassVar[bool] = True  # of a reasoning parser and a tool parser; else it needs neither
-    end_tokens: ClassVar[frozenset[str]] = frozenset()  # end-of-turn tokens that are part of the grammar
-
-    def __init__(
-        self,
-        request: ChatRequest,
-        *,
-        reasoning_parser: type[ReasoningParser] | None = None,
-        tool_parser: type[ToolParser] | None = None,
-        tokenizer: Any = None,
-        boundaries: Boundaries | None = None,
-        call_id_factory: CallIdFactory | None = None,
-        record_spans: bool = False,
-    ) -> None:
-        self.request = request
-        self.diagnostics: list[Diagnostic] = []
-        self.spans: list[Span] | None = [] if record_spans else None
-        self.reasoning: ReasoningParser | None = None
-        self.tool: ToolParser | None = None
-
-    @classmethod
-    def tags(cls) -> tuple[str, ...]:
-        """Every tag of the protocol; empty where it is composed of others."""
-        return ()
-
-    @abstractmethod
-    def stream_chunk(self, delta_text: str, delta_token_ids: Sequence[int] = (), final: bool = False) -> Deltas:
-        """Take the next piece of the response.
-
-        Args:
-            delta_text: newly decoded text, cut anywhere (or at token boundaries, where ``boundaries`` says so).
-            delta_token_ids: the ids behind it, where known.
-            final: no more text will come; text held back as ambiguous is released (R16).
-
-        Returns:
-            Deltas in the order of the model's text, each with whether it carries a tool call (R12).
-
-        Raises:
-            ValueError: the response has already ended.
-        """
-
-    @classmethod
-    def structural_tag_model(
-        cls,
-        request: ChatRequest,
-        reasoning_parser: type[ReasoningParser] | None = None,
-        tool_parser: type[ToolParser] | None = None,
-    ) -> Format | None:
-        """What ``request`` lets the model write, as an xgrammar format; ``None`` where a parser has no grammar (R42).
-
-        Raises:
-            ValueError: the tools are not known, or a call is required and there is no tool.
-        """
-        return None
-
-    @property
-    def reasoning_tokens(self) -> int | None:
-        """Tokens between the reasoning tags (R18); ``None`` without a tokenizer or without ids."""
-        return None
-
-    def parse_complete(self, text: str, token_ids: Sequence[int] | None = None) -> ParsedResponse:
-        """Parse a whole response: one final chunk, its deltas joined (R15).
-
-        Raises:
-            ValueError: this parser has already been fed; make a new one.
-        """
-        builder = MessageBuilder()
-        for delta, _ in self.stream_chunk(text, token_ids or (), True):
-            builder.add(delta)
-        return builder.build()
-
-    def write_response(self, reasoning: str = "", content: str = "", calls: FunctionCalls = ()) -> str:
-        """Write a response as a model of this format does: for documentation, benchmarks and tests.
-
-        The parser itself stays as fresh as it was.
-
-        Raises:
-            NotImplementedError: the format has no such part, or doesn't say how it is written.
-        """
-        raise NotImplementedError(f"{type(self).__qualname__}.write_response")
-
-    def _report(self, code: str, offset: int, message: str) -> None:
-        self.diagnostics.append(Diagnostic(code, offset, message))
-
-    def _mark(self, start: int, end: int, kind: str) -> None:
-        """Record what the characters from ``start`` to ``end`` of the response became; neighbours are joined."""
-        if self.spans is None or start == end:
-            return
-        if self.spans and self.spans[-1].kind == kind and self.spans[-1].end == start:
-            start = self.spans.pop().start
-        self.spans.append(Span(start, end, kind))
-
-
-ResponseParserManager: Registry[ResponseParser] = Registry("response parser")
+from ..grammar.formats import Format, sequence, text
+from ..grammar.tool_choice import read_demand
+from ..markers import Boundaries, marker_scanner
+from ..messages import DeltaMessage, DeltaToolCall
+from ..reasoning_parser import ReasoningParser
+from ..request import ChatRequest
+from ..token_count import ReasoningTokenCounter
+from ..tokenization import as_text_tokenizer
+from ..tool_parser import ToolParser
+from ..tool_parser.tool_parser import Undecided
+from ..tool_parser.writing import FunctionCalls
+from .response_parser import Deltas, ParserSettings, ResponseParser, ResponseParserManager
 
 
 class Mode(Enum):
@@ -184,19 +55,11 @@ class BaseResponseParser(ResponseParser):
 
     description = "a reasoning parser and a tool parser, both optional"
 
-    def __init__(
-        self,
-        request: ChatRequest,
-        *,
-        reasoning_parser: type[ReasoningParser] | None = None,
-        tool_parser: type[ToolParser] | None = None,
-        tokenizer: Any = None,
-        boundaries: Boundaries | None = None,
-        call_id_factory: CallIdFactory | None = None,
-        record_spans: bool = False,
-    ) -> None:
-        super().__init__(request, record_spans=record_spans)
-        self._boundaries = boundaries or Boundaries.characters()
+    def __init__(self, request: ChatRequest, **settings: Unpack[ParserSettings]) -> None:
+        super().__init__(request, **settings)
+        reasoning_parser, tool_parser = settings.get("reasoning_parser"), settings.get("tool_parser")
+        tokenizer = settings.get("tokenizer")
+        self._boundaries = settings.get("boundaries") or Boundaries.characters()
         self._counter = None if tokenizer is None else ReasoningTokenCounter(as_text_tokenizer(tokenizer))
         self._pending = ""  # the suffix of the response whose meaning is not settled (R13)
         self._offset = 0  # where `_pending`, or the next chunk's text, stands in the response
@@ -216,9 +79,9 @@ class BaseResponseParser(ResponseParser):
                 self._plain_tags = self._reasoning_opens + self.reasoning.stray_close_tags
         self._tool_openers: tuple[str, ...] = ()
         if tool_parser is not None and not request.tools_disabled:
-            self.tool = tool_parser(request, self._boundaries, call_id_factory)
+            self.tool = tool_parser(request, self._boundaries, settings.get("call_id_factory"))
             self.tool.diagnostics = self.diagnostics
-            if record_spans:
+            if self.spans is not None:
                 self.tool.keep_blocks_apart()
             self.request = self.tool.adjust_request(request)
             self._open_tool = self.tool  # the same, where it is known to be there
@@ -675,48 +538,3 @@ def _end(pattern: re.Pattern[str], text: str, pos: int) -> int:
     match = pattern.match(text, pos)
     assert match is not None
     return match.end()
-
-
-def build_response_parser(
-    request: ChatRequest | None = None,
-    *,
-    reasoning_parser: str | type[ReasoningParser] | None = None,
-    tool_parser: str | type[ToolParser] | None = None,
-    response_parser: str | type[ResponseParser] = "default",
-    tokenizer: Any = None,
-    boundaries: Boundaries | None = None,
-    call_id_factory: CallIdFactory | None = None,
-    record_spans: bool = False,
-) -> ResponseParser:
-    """Build a parser for one response.
-
-    Args:
-        request: what the response answers; by default a request of which nothing is known.
-        reasoning_parser: registered name, class, or ``None`` where the model does not reason.
-        tool_parser: registered name, class, or ``None`` where the model calls no tools.
-        response_parser: ``"default"`` composes the two above; others, such as ``"gpt-oss"``, need neither.
-        tokenizer: a ``tokenizers`` or ``transformers`` tokenizer, to count reasoning tokens and read token ids.
-        boundaries: where chunks can end: :meth:`Boundaries.characters` (default) or :meth:`Boundaries.tokens`.
-        call_id_factory: ``(index, name) -> id`` for calls to which the model gave no id; ``call_0``, ... by default.
-        record_spans: keep what each character became; costs time, meant for debugging and checks.
-
-    Returns:
-        A fresh parser, good for one response.
-
-    Raises:
-        LookupError: a name is not registered; the message lists near matches.
-    """
-    response_cls = ResponseParserManager.get(response_parser) if isinstance(response_parser, str) else response_parser
-    reasoning_cls = (
-        ReasoningParserManager.get(reasoning_parser) if isinstance(reasoning_parser, str) else reasoning_parser
-    )
-    tool_cls = ToolParserManager.get(tool_parser) if isinstance(tool_parser, str) else tool_parser
-    return response_cls(
-        ChatRequest() if request is None else request,
-        reasoning_parser=reasoning_cls,
-        tool_parser=tool_cls,
-        tokenizer=tokenizer,
-        boundaries=boundaries,
-        call_id_factory=call_id_factory,
-        record_spans=record_spans,
-    )

@@ -11,22 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Unpack
 
-from .grammar.formats import Format
-from .grammar.harmony import harmony_format
-from .grammar.tool_choice import read_demand
+from ..grammar.formats import Format
+from ..grammar.harmony import harmony_format
+from ..grammar.tool_choice import read_demand
+from ..messages import DeltaMessage, DeltaToolCall
+from ..reasoning_parser import ReasoningParser
+from ..request import ChatRequest
+from ..tool_parser import ToolParser
+from ..tool_parser.writing import FunctionCalls, json_text
 from .harmony_body import JsonBody
 from .harmony_header import LIMIT, Header, function_name, may_be_header, read_beginning, read_header, says_something
 from .harmony_tokens import CALL, CHANNEL, CONSTRAIN, END, ENDS, MESSAGE, RETURN, START, TOKENS, SpecialTokenReader
-from .markers import Boundaries
-from .messages import DeltaMessage, DeltaToolCall
-from .reasoning_parser import ReasoningParser
-from .request import ChatRequest
-from .response_parser import Deltas, ResponseParser, ResponseParserManager
-from .tool_parser import ToolParser
-from .tool_parser.tool_parser import CallIdFactory
-from .tool_parser.writing import FunctionCalls, json_text
+from .response_parser import Deltas, ParserSettings, ResponseParser, ResponseParserManager
 
 # What a body is; the values are the kinds of a span.
 CONTENT, REASONING, TOOL, DROPPED = "content", "reasoning", "call", "dropped"
@@ -51,21 +49,11 @@ class HarmonyResponseParser(ResponseParser):
     composes = False
     end_tokens = ENDS
 
-    def __init__(
-        self,
-        request: ChatRequest,
-        *,
-        reasoning_parser: type[ReasoningParser] | None = None,
-        tool_parser: type[ToolParser] | None = None,
-        tokenizer: Any = None,
-        boundaries: Boundaries | None = None,
-        call_id_factory: CallIdFactory | None = None,
-        record_spans: bool = False,
-    ) -> None:
+    def __init__(self, request: ChatRequest, **settings: Unpack[ParserSettings]) -> None:
         # Every tag is a special token: an engine must not leave them out of the text.
-        super().__init__(replace(request, skip_special_tokens=False), record_spans=record_spans)
-        self._reader = SpecialTokenReader(tokenizer, boundaries)
-        self._call_id = call_id_factory or _numbered
+        super().__init__(replace(request, skip_special_tokens=False), **settings)
+        self._reader = SpecialTokenReader(settings.get("tokenizer"), settings.get("boundaries"))
+        self._call_id = settings.get("call_id_factory") or _numbered
         self._reasoning_tokens = 0
 
         self._out: Deltas = []

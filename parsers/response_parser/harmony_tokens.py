@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .markers import Boundaries, marker_scanner
-from .tokenization import IncrementalDecoder, as_text_tokenizer
+from ..markers import Boundaries, marker_scanner
+from ..tokenization import IncrementalDecoder, as_text_tokenizer
 
 START = "<|start|>"
 CHANNEL = "<|channel|>"
