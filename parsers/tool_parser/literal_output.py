@@ -5,6 +5,7 @@ Owns the open containers, commas and keys. It knows no wire syntax but which bra
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 
 
@@ -37,6 +38,7 @@ class ArgumentsOutput:
         key: JSON text of the key of the member at hand.
         kind: of the innermost container.
         closer: the bracket that ends it.
+        add: takes more of the value that has begun.
     """
 
     def __init__(self, kind: Kind, closer: str) -> None:
@@ -44,9 +46,10 @@ class ArgumentsOutput:
         self.kind = kind
         self.closer = closer
         self._out: list[str] = []
+        self.add: Callable[[str], None] = self._out.append
         self._frames: list[tuple[Kind, str]] = []  # around the innermost container
-        self._open = {")": 0, "]": 0, "}": 0, closer: 1}
-        self._empty = [True]  # of each container
+        self._open: dict[str, int] = {}  # how many of them each bracket ends
+        self._comma = ""  # stands before the next value
         self._pending = ["{"]  # brackets and keys that wait for what they hold
         self._shown = 0  # containers whose bracket is out
 
@@ -62,13 +65,8 @@ class ArgumentsOutput:
         """A value, or its beginning."""
         if self._pending:
             self._flush()
-        comma = "" if self._empty[-1] else ", "
-        self._empty[-1] = False
-        self._out.append(f"{comma}{self.key}: {value}" if self.kind in OBJECTS else comma + value)
-
-    def add(self, piece: str) -> None:
-        """More of the value that has begun."""
-        self._out.append(piece)
+        self._out.append(f"{self._comma}{self.key}: {value}" if self.kind in OBJECTS else self._comma + value)
+        self._comma = ", "
 
     # -- containers ---------------------------------------------------------------------------------------------------
 
@@ -79,20 +77,18 @@ class ArgumentsOutput:
 
     def closes(self, closer: str) -> bool:
         """Whether a bracket closes any container."""
-        return self._open[closer] > 0
+        return closer == self.closer or self._open.get(closer, 0) > 0
 
     def push(self, kind: Kind, closer: str) -> None:
         """A value of the innermost container opens a container."""
-        if kind is SPLAT:
-            self._empty.append(self._empty[-1])
-        else:
-            self._pending.append(self._lead())
-            self._empty.append(True)
+        if kind is not SPLAT:
+            self._pending.append(f"{self._comma}{self.key}: " if self.kind in OBJECTS else self._comma)
+            self._comma = ""
             if kind not in UNDECIDED:
                 self._pending.append(_opening(kind))
         self._frames.append((self.kind, self.closer))
+        self._open[self.closer] = self._open.get(self.closer, 0) + 1
         self.kind, self.closer = kind, closer
-        self._open[closer] += 1
 
     def decide(self, kind: Kind) -> None:
         """It is known now what the innermost bracket opened; nothing of it was written."""
@@ -101,18 +97,18 @@ class ArgumentsOutput:
 
     def pop(self) -> bool:
         """Close the innermost container; return whether it was the call's own."""
-        if self.kind in UNDECIDED:  # nothing was in it
-            self.decide(DICT if self.kind is BRACE else LIST)
-        if self.kind is not SPLAT:
-            self._flush()
-        self._out.append(_closing(self.kind))
+        kind = self.kind
+        if kind in UNDECIDED:  # nothing was in it
+            kind = DICT if kind is BRACE else LIST
+            self.decide(kind)
+        if kind is not SPLAT:
+            self._write(_closing(kind))
         return self._leave()
 
     def ungroup(self, value: str) -> None:
         """The innermost brackets stand round one value, and mean nothing."""
         self._leave()
-        self._flush()
-        self._out.append(value)
+        self._write(value)
 
     def cut(self) -> bool:
         """Close all that is open and was written; return whether a container is lost that was not."""
@@ -120,29 +116,25 @@ class ArgumentsOutput:
         self._out += [_closing(kind) for kind in reversed(kinds[: self._shown])]
         return any(kind is not SPLAT for kind in kinds[max(self._shown, 1) :])
 
+    def _write(self, text: str) -> None:
+        """The end of a value that had no comma of its own."""
+        if self._pending:
+            self._flush()
+        self._out.append(text)
+        self._comma = ", "
+
+    def _flush(self) -> None:
+        self._out += self._pending
+        self._pending.clear()
+        self._shown = len(self._frames) + 1
+
     def _leave(self) -> bool:
-        kind = self.kind
-        empty = self._empty.pop()
-        self._open[self.closer] -= 1
         self._shown = min(self._shown, len(self._frames))
         if not self._frames:
             return True
         self.kind, self.closer = self._frames.pop()
-        if kind is SPLAT:
-            self._empty[-1] = empty
+        self._open[self.closer] -= 1
         return False
-
-    def _lead(self) -> str:
-        """What stands before the value at hand: a comma, and its key."""
-        comma = "" if self._empty[-1] else ", "
-        self._empty[-1] = False
-        return f"{comma}{self.key}: " if self.kind in OBJECTS else comma
-
-    def _flush(self) -> None:
-        if self._pending:
-            self._out += self._pending
-            self._pending.clear()
-            self._shown = len(self._frames) + 1
 
 
 def _opening(kind: Kind) -> str:
