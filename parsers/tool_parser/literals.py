@@ -54,6 +54,9 @@ def string_text(body: str, raw: bool = False) -> str:
     """JSON text, without the quotes, of a piece that :func:`string_body` matched."""
     if raw or "\\" not in body:
         return quote(body)[1:-1]
+    stretch = _STRETCH.match(body)
+    if stretch is not None and stretch.end() == len(body):  # as in nearly every small piece
+        return _as_json(stretch)
     return _STRETCH.sub(_as_json, body)
 
 
