@@ -28,8 +28,8 @@ _UNFINISHED_SPLAT = re.compile(r"\*\*?\s{0,32}\Z")
 class LiteralReader(LiteralSteps):
     """Reads one call's arguments at a time.
 
-    Call :meth:`begin` after the call's opening bracket, then :meth:`feed` until ``done`` or ``stopped``, or :meth:`cut`
-    where the input ends. The JSON text comes out through :meth:`take`.
+    Call :meth:`begin` after the call's opening bracket, then :meth:`feed` until ``over``, or :meth:`cut` where the
+    input ends. The JSON text comes out through :meth:`take`.
 
     Args:
         stops: tags that end a call outside strings: one that the model left open must not swallow what follows.
@@ -39,15 +39,12 @@ class LiteralReader(LiteralSteps):
 
     Attributes:
         base_offset: where the text that is fed stands in the response; the caller keeps it.
-        done: the call's closing bracket was read.
-        stopped: a stop tag stands where the last call of :meth:`feed` returned, and the arguments are closed.
-        waits: matches a text that would only wait for more if it were fed next; ``None`` where that isn't known.
+        over: the call's closing bracket was read, or a stop tag stands where the last call of :meth:`feed` returned.
         findings: diagnostics that the caller has not taken yet.
     """
 
     def __init__(self, stops: tuple[str, ...], boundaries: Boundaries, private_quote: str = "") -> None:
         super().__init__(stops, boundaries, private_quote)
-        self.done = self.stopped = False
         self._positional = 0
 
     def begin(self, parameters: Mapping[str, Any], kind: Kind = CALL, closer: str = ")") -> None:
@@ -58,11 +55,10 @@ class LiteralReader(LiteralSteps):
             kind: ``CALL`` for ``name=value``, ``DICT`` for ``name: value``.
             closer: the bracket that ends the call.
         """
-        self.done = self.stopped = False
+        self.over = False
         self._inside = ""
         self._output = ArgumentsOutput(kind, closer)
         self._state = MEMBER
-        self._member_offset = self.base_offset
         if parameters is not self._parameters:
             self._parameters, self._known_types = parameters, {}
         self._positional = 0
@@ -77,23 +73,15 @@ class LiteralReader(LiteralSteps):
     def feed(self, text: str, pos: int, final: bool) -> int:
         """Walk on from ``pos``; return how far the text is consumed. What remains is handed in again, with more."""
         waiting = False
-        while not (waiting or self.done or self.stopped):
-            usual = self._usual
-            match = None if usual is None else usual(text, pos)
-            start = pos
-            if match is not None and match.end() > start:
-                pos = match.end()
-                self._take_steps(match)
-                if self._state is AFTER:  # a closing bracket stands here
-                    pos = self._close(text[pos], pos)
-                    self._look_ahead()
-                    continue
-                if pos == len(text):
+        while not (waiting or self.over):
+            match = None if self._expected is None else self._expected.usual(text, pos)
+            if match is not None:
+                start = pos
+                pos = self._take_steps(match, pos)
+                if pos == len(text) or (pos < match.end() and not final):  # the rest waits
                     break
-            if self.waits is not None and not final and self.waits(text, pos):
-                break
-            if pos > start:
-                continue
+                if pos > start:
+                    continue
             state = self._state
             if state is STRING:
                 pos, waiting = self._string(text, pos, final)
@@ -134,7 +122,7 @@ class LiteralReader(LiteralSteps):
             if stop:
                 self._report("payload-malformed", pos, "the call's brackets are not closed before this tag")
                 self.cut("", 0)
-                self.stopped = True
+                self.over = True
                 return pos, False
         state = self._state
         if state is MEMBER:
@@ -264,17 +252,3 @@ class LiteralReader(LiteralSteps):
     def _push(self, kind: Kind, closer: str) -> None:
         self._output.push(kind, closer)
         self._state = MEMBER
-
-    def _close(self, closer: str, pos: int) -> int:
-        """A closing bracket stands at ``pos``."""
-        output = self._output
-        if not output.closes(closer):
-            self._report("payload-malformed", pos, f"{closer!r} closes nothing here and was dropped")
-            return pos + 1
-        if output.closer != closer:
-            self._report("payload-malformed", pos, f"{output.closer!r} expected before {closer!r}")
-            while output.closer != closer:
-                output.pop()
-        self.done = output.pop()
-        self._state = AFTER
-        return pos + 1

@@ -10,7 +10,7 @@ from json.encoder import encode_basestring as quote
 
 from ..markers import Boundaries
 from .literal_output import CALL, DICT, LIST
-from .literal_patterns import Match, Patterns, patterns
+from .literal_patterns import KEY, PIECE, SCALAR, SINGLE_QUOTED, Expected, Match, Patterns, patterns
 from .literal_strings import AFTER, MEMBER, STRING, VALUE
 from .literal_values import LiteralValues
 from .literals import WORDS, string_body, string_text
@@ -23,11 +23,11 @@ class LiteralSteps(LiteralValues):
 
     def __init__(self, stops: tuple[str, ...], boundaries: Boundaries, private_quote: str = "") -> None:
         super().__init__(stops, boundaries, private_quote)
+        self.over = False
         self._member_offset = 0
         self._inside = ""  # in a string whose beginning is out: the first character of the quote that ends it
         self._own_kind = DICT if private_quote else CALL
-        self._usual: Match | None = None  # what usually comes in this state
-        self.waits: Match | None = None
+        self._expected: Expected | None = None  # what usually comes in this state
         self._own_patterns: Patterns | None = None
         self._list_patterns: Patterns | None = None
         # Outside strings the patterns must not run over what begins a tag or the private quote.
@@ -38,64 +38,97 @@ class LiteralSteps(LiteralValues):
     def plain_piece(self, text: str) -> str | None:
         """JSON text of new text that lies wholly within a string; ``None`` where the walk has to look at it."""
         inside = self._inside
-        if not inside or inside in text:
+        if not inside:
             return None
         if "\\" in text and self._mark != self._private_quote:
             match = string_body(self._mark, self._raw).match(text)
-            return None if match is None or match.end() < len(text) else string_text(text, self._raw)
-        return quote(text)[1:-1]
+            return string_text(text, self._raw) if match is not None and match.end() == len(text) else None
+        return None if inside in text else quote(text)[1:-1]
+
+    @property
+    def waits(self) -> Match | None:
+        """Matches a text that would only wait for more if it were fed next; ``None`` where that isn't known."""
+        return None if self._expected is None else self._expected.waits
 
     def _look_ahead(self) -> None:
         """Choose the patterns, after a step of the walk."""
         state, kind = self._state, self._output.kind
         found = self._list_patterns if kind is LIST else self._own_patterns if kind is self._own_kind else None
-        self._usual = self.waits = None
+        self._expected = None
         if found is None or self._captured is not None:
             return
         self._chosen = found
         if state is MEMBER:
-            self._usual, self.waits = found.member, found.member_waits
+            self._expected = found.member
         elif kind is CALL and not self._by_name:  # any comma ends this argument, also one that no name follows
             return
+        elif state is AFTER:
+            self._expected = found.after
         elif state is VALUE:
-            self._usual, self.waits = found.value, found.value_waits
-        elif state is STRING and not self._raw:
-            self._usual, self.waits = found.strings.get(self._mark), found.string_waits.get(self._mark)
+            self._expected = found.value
+        elif state is STRING and self._raw == bool(self._private_quote):
+            self._expected = found.strings.get(self._mark)
 
-    def _take_steps(self, match: re.Match[str]) -> None:
-        """Do what the walk would do at each step of ``match``."""
-        piece, key, double, single, scalar = match.group(1, 2, 3, 4, 5)
-        last, private, output = match.lastindex, self._private_quote, self._output
+    def _take_steps(self, match: re.Match[str], pos: int) -> int:
+        """Do what the walk would do at each step of ``match``, which begins at ``pos``; return where that ends."""
+        output, last, piece = self._output, match.lastindex or 0, match[PIECE]
+        if piece:
+            self._add(string_text(piece, self._raw))
+        if last <= KEY:
+            return pos if piece is None else match.end(PIECE)
         if piece is not None:
-            if piece:
-                self._add(quote(piece)[1:-1] if private else string_text(piece))
-            if last == 1:
-                return
             if self._begun:
                 output.add('"')
             else:
                 output.emit('""')
+        key = match[KEY]
         if key is not None:
-            self._member_offset = self.base_offset + match.start(2)
+            self._member_offset = self.base_offset + match.start(KEY)
             self._by_name = self._any_name = True
-            output.key = quote(key)
+            output.key = f'"{key}"'
+        if last < SCALAR:
+            mark = "'" if last == SINGLE_QUOTED else self._private_quote or '"'
+            self._take_string(match[last], mark, match.start(last))
+            return match.end(last)
+        scalar = match[SCALAR]
         if scalar is not None:
-            literal = WORDS.get(scalar, scalar)
-            if private:
-                self._bare_offset = self.base_offset + match.start(5)
-                self._types = self._declared_types()
-                literal = self._bare_value(scalar, literal)
-            output.emit(literal)
-            self._state = MEMBER
-            self._usual, self.waits = self._chosen.member, self._chosen.member_waits
-        elif last == 3 or last == 4:
-            mark, string = (private or '"', double) if last == 3 else ("'", single)
-            self._usual, self.waits = self._chosen.strings[mark], self._chosen.string_waits[mark]
-            if output.kind is LIST:
-                self._member_offset = self.base_offset + match.end() - len(string) - len(mark)
-            self._begin_string(mark, raw=False)
-            if string:
-                self._begun = True
-                output.emit(quote(string)[:-1])
-        if last == 6 or last == 7:
+            self._take_scalar(scalar, match.start(SCALAR))
+        if last > SCALAR:
             self._state = AFTER
+            self._close(match[last], match.start(last))
+            self._look_ahead()
+        return match.end(last)
+
+    def _take_string(self, string: str, mark: str, pos: int) -> None:
+        output = self._output
+        if output.kind is LIST:
+            self._member_offset = self.base_offset + pos - len(mark)
+        self._expected = self._chosen.strings[mark]
+        self._begin_string(mark, raw=bool(self._private_quote))
+        if string:
+            self._begun = True
+            output.emit(quote(string)[:-1])
+
+    def _take_scalar(self, scalar: str, pos: int) -> None:
+        literal = WORDS.get(scalar, scalar)
+        if self._private_quote:
+            self._bare_offset = self.base_offset + pos
+            self._types = self._declared_types()
+            literal = self._bare_value(scalar, literal)
+        self._output.emit(literal)
+        self._state = AFTER
+        self._expected = self._chosen.after
+
+    def _close(self, closer: str, pos: int) -> int:
+        """A closing bracket stands at ``pos``."""
+        output = self._output
+        if not output.closes(closer):
+            self._report("payload-malformed", pos, f"{closer!r} closes nothing here and was dropped")
+            return pos + 1
+        if output.closer != closer:
+            self._report("payload-malformed", pos, f"{output.closer!r} expected before {closer!r}")
+            while output.closer != closer:
+                output.pop()
+        self.over = output.pop()
+        self._state = AFTER
+        return pos + 1

@@ -111,7 +111,7 @@ class LiteralToolParser(ToolParser):
         while not (waiting or self._payload_closed):
             if self._in_call:
                 pos = reader.feed(text, pos, final)
-                waiting = not (reader.done or reader.stopped)
+                waiting = not reader.over
                 if waiting and final:
                     reader.cut(text, pos)
                     pos = len(text)
