@@ -66,65 +66,77 @@ class LiteralToolParser(ToolParser):
 
     def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:
         window = text[pos : pos + LONGEST_HEAD]
-        at = 0
-        if self.in_list and window[:1] == "[":
-            space = _SPACE.match(window, 1)
-            assert space is not None
-            at = space.end()
+        at = self._payload_head(window)
         if self.call_head.match(window, at):
             return True
-        waiting = not final and len(window) < LONGEST_HEAD and self.unfinished_head.match(window, at)
-        return None if waiting else False
+        return None if not final and self._is_unfinished_head(window, at) else False
+
+    def _payload_head(self, window: str) -> int:
+        """Where a payload has its first call's head."""
+        if not self.in_list or window[:1] != "[":
+            return 0
+        space = _SPACE.match(window, 1)
+        assert space is not None
+        return space.end()
 
     def plain_piece(self, text: str) -> str | None:
         if not self._in_call:
             return super().plain_piece(text)
         return self._reader.plain_piece(text) if self.call_index >= 0 else None
 
+    def feed_tool_block(self, text: str, deltas: list[DeltaToolCall], final: bool = False, pos: int = 0) -> int:
+        if self._in_call and not final:  # most chunks inside a call need no more than this
+            pos = self._arguments(text, deltas, pos)
+            if self._in_call:
+                return pos
+        return super().feed_tool_block(text, deltas, final, pos)
+
     def undecided(self) -> Undecided | None:
+        if self._in_call:
+            return self._reader.waits
         return self._waits_for_payload if self._opening else super().undecided()
 
     def _waits_for_payload(self, text: str) -> bool:
-        return self._begins_payload(text, 0, False) is None
+        return self._is_unfinished_head(text, self._payload_head(text))
 
     def _undecided_payload(self) -> Undecided | None:
-        return self._reader.waits if self._in_call else self._waits_for_head
+        return self._waits_for_head
 
     def _waits_for_head(self, text: str) -> bool:
-        if text.startswith(self.close_tags):
-            return False
-        if self._list_ended:
-            return text in self._unfinished_close_tags
-        if self.call_head.match(text) is not None:
-            return False
-        return self._is_unfinished_head(text) or text in self._unfinished_close_tags
+        return (not self._list_ended and self._is_unfinished_head(text)) or text in self._unfinished_close_tags
 
-    def _is_unfinished_head(self, window: str) -> bool:
-        return len(window) < LONGEST_HEAD and self.unfinished_head.match(window) is not None
+    def _is_unfinished_head(self, window: str, pos: int = 0) -> bool:
+        return len(window) < LONGEST_HEAD and self.unfinished_head.match(window, pos) is not None
 
     # -- the walk -----------------------------------------------------------------------------------------------------
 
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
-        reader = self._reader
-        reader.base_offset = self.base_offset
         waiting = False
         while not (waiting or self._payload_closed):
             if self._in_call:
-                pos = reader.feed(text, pos, final)
-                waiting = not reader.over
-                if waiting and final:
-                    reader.cut(text, pos)
-                    pos = len(text)
-                self._in_call = waiting
-                piece = reader.take()
-                if piece and self.call_index >= 0:
-                    deltas.append(DeltaToolCall(self.call_index, None, None, None, piece))
-                if reader.findings:
-                    for finding in reader.findings:
-                        self._report_at(*finding)
-                    reader.findings.clear()
+                pos = self._arguments(text, deltas, pos, final)
+                waiting = self._in_call
             else:
                 pos, waiting = self._between(text, deltas, final, pos)
+        return pos
+
+    def _arguments(self, text: str, deltas: list[DeltaToolCall], pos: int, final: bool = False) -> int:
+        """Go on in a call's brackets; return where that stopped."""
+        reader = self._reader
+        reader.base_offset = self.base_offset
+        pos = reader.feed(text, pos, final)
+        if reader.over:
+            self._in_call = False
+        elif final:
+            reader.cut(text, pos)
+            pos = len(text)
+        piece = reader.take()
+        if piece and self.call_index >= 0:
+            deltas.append(DeltaToolCall(self.call_index, None, None, None, piece))
+        if reader.findings:
+            for finding in reader.findings:
+                self._report_at(*finding)
+            reader.findings.clear()
         return pos
 
     def _between(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> tuple[int, bool]:
@@ -176,7 +188,7 @@ class LiteralToolParser(ToolParser):
         """A call's head stands at ``pos``."""
         self._held.clear()
         self._any_call = True
-        name, bracket = head["name"], head["bracket"]
+        name, bracket = head.group("name", "bracket")
         self._begin_call(name, deltas, pos)
         if not bracket:
             self._emit_delta(deltas, "{}")
