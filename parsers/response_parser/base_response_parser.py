@@ -139,14 +139,14 @@ class BaseResponseParser(ResponseParser):
         tool = self._tool_at_hand
         if tool is not None:
             piece = tool.plain_piece(delta_text)
-            if piece is None:
-                undecided = tool.undecided()
-                if undecided is None or not undecided(delta_text):
-                    return self._stream_block(delta_text)
-                if delta_text:
-                    self._pending, self._waits, self._tool_at_hand = delta_text, undecided, None
-                return []
-            self._offset += len(delta_text)
+            if piece is not None:
+                self._offset += len(delta_text)
+            elif (first_part := tool.piece_before_tail(delta_text)) is not None:
+                piece, end = first_part
+                self._offset += end
+                self._pending, self._waits, self._tool_at_hand = delta_text[end:], tool.undecided(), None
+            else:
+                return self._stream_block(delta_text)
             if not piece:
                 return []
             call = DeltaToolCall(tool.call_index, None, None, None, piece)

@@ -261,6 +261,18 @@ class ToolParser(ABC):
             return None
         return streamed.add(text) if text else ""
 
+    def piece_before_tail(self, text: str) -> tuple[str, int] | None:
+        """Take text up to a tail of it that waits, where that is all there is to do; else consume nothing.
+
+        Args:
+            text: new text, where none is retained and :meth:`plain_piece` has refused it.
+
+        Returns:
+            The piece of the current call's arguments that comes of it, perhaps ``""``, and where the tail begins.
+        """
+        undecided = self.undecided()
+        return ("", 0) if text and undecided is not None and undecided(text) else None
+
     def undecided_opening(self, waiting: str) -> Undecided | None:
         """:meth:`undecided` where a call may begin and ``waiting`` doesn't tell yet."""
         return self.opener_scanner.undecided

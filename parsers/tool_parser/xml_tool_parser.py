@@ -175,6 +175,15 @@ class XmlToolParser(ToolParser):
             return self._unfinished_close
         return self._undecided_function if self._state is FUNCTION else self._unfinished_argument
 
+    def piece_before_tail(self, text: str) -> tuple[str, int] | None:
+        value = self._streamed
+        if value is None or self.call_index < 0:
+            return super().piece_before_tail(text)
+        end = text.find("<")
+        if end < 0 or not self._unfinished_close(text[end:]):
+            return None
+        return value.add(text[:end]) if end else "", end
+
     def _undecided_function(self, text: str) -> object:
         """Whether ``text`` may become another function of this block, or the next block."""
         return self._next_block.undecided(text) or self._unfinished_function(text)
