@@ -24,6 +24,7 @@ _SAME_IN_JSON = r"[^\\\"\x00-\x1f]*+(?:\\[\\\"bfnrt][^\\\"\x00-\x1f]*+)*+"
 _STRETCH = re.compile(
     rf"({_SAME_IN_JSON})([\"\x00-\x1f]++|\\(?:x{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|[0-7]{{1,3}}|\r\n|.))?", re.DOTALL
 )
+_all_same_in_json = re.compile(_SAME_IN_JSON).fullmatch
 _SIMPLE_ESCAPES = {
     "\\\n": "", "\\\r\n": "", "\\\r": "", "\\\\": "\\\\", "\\'": "'", '\\"': '\\"',
     "\\n": "\\n", "\\t": "\\t", "\\r": "\\r", "\\b": "\\b", "\\f": "\\f", "\\a": "\\u0007", "\\v": "\\u000b",
@@ -57,6 +58,10 @@ def string_text(body: str, raw: bool = False) -> str:
     stretch = _STRETCH.match(body)
     if stretch is not None and stretch.end() == len(body):  # as in nearly every small piece
         return _as_json(stretch)
+    if "\\\\" not in body and '\\"' not in body:  # each backslash begins an escape, and each quote lacks one
+        rewritten = body.replace("\\'", "'").replace('"', '\\"')
+        if _all_same_in_json(rewritten):
+            return rewritten
     return _STRETCH.sub(_as_json, body)
 
 
