@@ -9,7 +9,7 @@ from ..messages import DeltaToolCall
 from ..request import ChatRequest
 from .bare_json_tool_parser import BareJsonToolParser
 from .json_tool_parser import OUTSIDE
-from .tool_parser import CallIdFactory, ToolParserManager
+from .tool_parser import CallIdFactory, ToolParserManager, Undecided
 from .writing import FunctionCalls, json_text
 
 _TAG = "[TOOL_CALLS]"
@@ -28,6 +28,8 @@ _HEADER = re.compile(rf'(?P<name>{_NAME})(?:{_CALL_ID})?(?:\[ARGS\]|(?=\{{\s*+["
 _UNFINISHED_HEADER = re.compile(
     rf"{_NAME}(?:{_part_of('[CALL_ID]')}|\[CALL_ID\]\s*+(?:{_WORD}{{1,64}}+\s*+)?)?(?:{_part_of('[ARGS]')}|\{{\s*+)?\Z"
 )
+# the usual of these, so short that it can be looked at again with every chunk
+_short_unfinished_header = re.compile(rf"{_WORD}{{1,128}}+(?:{_part_of('[CALL_ID]')}|{_part_of('[ARGS]')})?\Z").match
 
 
 @ToolParserManager.register_module("mistral")
@@ -63,6 +65,9 @@ class MistralToolParser(BareJsonToolParser):
     @classmethod
     def write_calls(cls, calls: FunctionCalls) -> str:
         return "".join(f"{_TAG}{name}[ARGS]{json_text(dict(arguments))}" for name, arguments in calls)
+
+    def undecided(self) -> Undecided | None:
+        return _short_unfinished_header if self._opening else super().undecided()
 
     def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:
         if text[pos] == "[":  # which the filler would have taken, if it weren't the tag again
