@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ..markers import Boundaries, marker_scanner
+from ..markers import marker_scanner
 from ..messages import DeltaToolCall
-from ..request import ChatRequest
 from .bare_json_tool_parser import BareJsonToolParser
 from .json_call_head import LONGEST_HEAD, begins_call
-from .tool_parser import CallIdFactory, ToolParserManager
+from .tool_parser import ToolParserManager
 from .writing import FunctionCalls
 
 
@@ -24,16 +23,11 @@ class JsonArrayToolParser(BareJsonToolParser):
     other_argument_fields = ("arguments",)
     tag_optional = True
 
-    def __init__(
-        self,
-        request: ChatRequest,
-        boundaries: Boundaries | None = None,
-        call_id_factory: CallIdFactory | None = None,
-    ) -> None:
-        super().__init__(request, boundaries, call_id_factory)
+    def _set_up(self) -> None:
+        super()._set_up()
         self.open_tags = ()  # a bracket inside text opens nothing
         self.opener_scanner = marker_scanner(("]",))  # which opens nothing anywhere
-        choice, names = request.tool_choice, sorted(request.exposed_names or ())
+        choice, names = self.request.tool_choice, sorted(self.request.exposed_names or ())
         kind = choice if isinstance(choice, str) else choice.get("type", "function")
         self._required = kind in ("required", "any")
         self._forced = names[0] if kind in ("function", "tool") else ""

@@ -13,12 +13,11 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from ..grammar.call_syntax import CallSyntax, json_envelope
-from ..markers import Boundaries, marker_scanner
+from ..markers import marker_scanner
 from ..messages import DeltaToolCall
-from ..request import ChatRequest
 from .json_value_scanner import JsonValueScanner
 from .next_block import UsualPayload
-from .tool_parser import CallIdFactory, ToolParser, Undecided
+from .tool_parser import ToolParser, Undecided
 from .writing import FunctionCalls, json_text
 
 _GAP = re.compile(r"[\s,]*+")
@@ -80,13 +79,8 @@ class JsonToolParser(ToolParser):
     usual_payload = UsualPayload('{"name": "', r'[^"\\]', ('"',))
     payload_filler = re.compile(r"[\s\[]*+")  # an array of envelopes is understood as well
 
-    def __init__(
-        self,
-        request: ChatRequest,
-        boundaries: Boundaries | None = None,
-        call_id_factory: CallIdFactory | None = None,
-    ) -> None:
-        super().__init__(request, boundaries, call_id_factory)
+    def _set_up(self) -> None:
+        super()._set_up()
         self._spellings = self.argument_spellings
         self._declared = (self.argument_field, *self.other_argument_fields)
         self._ends_itself = self.close_tag_optional or not self.close_tags

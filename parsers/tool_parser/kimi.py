@@ -6,11 +6,9 @@ import json
 import re
 
 from ..grammar.call_syntax import CallSyntax
-from ..markers import Boundaries
 from ..messages import DeltaToolCall
-from ..request import ChatRequest
 from .section_tool_parser import Header, SectionToolParser
-from .tool_parser import CallIdFactory, ToolParserManager
+from .tool_parser import ToolParserManager
 
 _ID = re.compile(r"(?:functions\.)?+(?!\d+\Z)(?P<name>[^:].*?)(?P<counter>:\d+)?\Z", re.DOTALL)
 _COUNTER = re.compile(r":\d+\Z")
@@ -34,13 +32,8 @@ class KimiK2ToolParser(SectionToolParser):
     argument_tag = "<|tool_call_argument_begin|>"
     call_close_tag = "<|tool_call_end|>"
 
-    def __init__(
-        self,
-        request: ChatRequest,
-        boundaries: Boundaries | None = None,
-        call_id_factory: CallIdFactory | None = None,
-    ) -> None:
-        super().__init__(request, boundaries, call_id_factory)
+    def _set_up(self) -> None:
+        super()._set_up()
         self._ids: set[str] = set()  # of the calls so far
 
     @classmethod

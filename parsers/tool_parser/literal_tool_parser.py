@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from ..markers import Boundaries, tails
+from ..markers import tails
 from ..messages import DeltaToolCall
-from ..request import ChatRequest
 from .literal_output import CALL, DICT
 from .literal_reader import LiteralReader
-from .tool_parser import CallIdFactory, ToolParser, Undecided
+from .tool_parser import ToolParser, Undecided
 
 LONGEST_HEAD = 512
 """Characters that are held, at most, to see whether a call begins."""
@@ -46,13 +45,8 @@ class LiteralToolParser(ToolParser):
     def tags(cls) -> tuple[str, ...]:
         return (*super().tags(), cls.private_quote) if cls.private_quote else super().tags()
 
-    def __init__(
-        self,
-        request: ChatRequest,
-        boundaries: Boundaries | None = None,
-        call_id_factory: CallIdFactory | None = None,
-    ) -> None:
-        super().__init__(request, boundaries, call_id_factory)
+    def _set_up(self) -> None:
+        super()._set_up()
         self._reader = LiteralReader((*self.close_tags, *self.open_tags), self.boundaries, self.private_quote)
         self._in_call = False
         self._unfinished_close_tags = tails(self.close_tags)

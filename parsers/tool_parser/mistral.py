@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ..markers import Boundaries
 from ..messages import DeltaToolCall
-from ..request import ChatRequest
 from .bare_json_tool_parser import BareJsonToolParser
 from .json_tool_parser import OUTSIDE
-from .tool_parser import CallIdFactory, ToolParserManager, Undecided
+from .tool_parser import ToolParserManager, Undecided
 from .writing import FunctionCalls, json_text
 
 _TAG = "[TOOL_CALLS]"
@@ -45,13 +43,8 @@ class MistralToolParser(BareJsonToolParser):
     id_field = "id"
     payload_filler = re.compile(rf"(?:\s|\[(?!{_part_of(_TAG[1:])}?\Z|{re.escape(_TAG[1:])}))*+")
 
-    def __init__(
-        self,
-        request: ChatRequest,
-        boundaries: Boundaries | None = None,
-        call_id_factory: CallIdFactory | None = None,
-    ) -> None:
-        super().__init__(request, boundaries, call_id_factory)
+    def _set_up(self) -> None:
+        super()._set_up()
         self._ids: set[str] = set()  # that the model gave
 
     @classmethod

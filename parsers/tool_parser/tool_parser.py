@@ -119,6 +119,10 @@ class ToolParser(ABC):
             self.boundaries.check(tag, declared)
         self.opener_scanner = marker_scanner(self.open_tags + self.bare_openers, self.boundaries)
         self._look_for_next_block(self.usual_payload)
+        self._set_up()
+
+    def _set_up(self) -> None:  # noqa: B027 - most dialects need nothing
+        """Make what a family or a dialect needs; called once, when all of the above is there."""
 
     # -- what a dialect declares --------------------------------------------------------------------------------------
 

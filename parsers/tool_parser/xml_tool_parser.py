@@ -17,9 +17,8 @@ from typing import Any, ClassVar, Literal
 from ..json_schema import argument_types
 from ..markers import Boundaries, marker_scanner, tails, tails_pattern
 from ..messages import DeltaToolCall
-from ..request import ChatRequest
 from .argument_value import ArgumentValue
-from .tool_parser import CallIdFactory, ToolParser, Undecided
+from .tool_parser import ToolParser, Undecided
 
 LOOKAHEAD = 1024
 """Characters that are held, at most, to judge one tag: what needs more is not what it looks like."""
@@ -117,13 +116,8 @@ class XmlToolParser(ToolParser):
     usual_argument: ClassVar[str] = rf"{NOTHING}()"
     unfinished_argument: ClassVar[str] = NOTHING
 
-    def __init__(
-        self,
-        request: ChatRequest,
-        boundaries: Boundaries | None = None,
-        call_id_factory: CallIdFactory | None = None,
-    ) -> None:
-        super().__init__(request, boundaries, call_id_factory)
+    def _set_up(self) -> None:
+        super()._set_up()
         boundaries, close_tag, followers = self.boundaries, self.arg_value_close_tag, self.value_followers
         # without its last character, so that a misspelt closing tag is seen too
         markers = (close_tag[:-1], *self.value_breakers)
