@@ -1,12 +1,11 @@
-"""The JSON envelope: an object with a name field and an argument field (R28, R29).
+"""Reads JSON envelopes: objects with a name field and an argument field (R28, R29).
 
-Owns finding the fields and passing the argument value on verbatim. Where a value ends is the scanner's business, the
-tags around an envelope are a dialect's.
+Owns finding the fields and passing the argument value on verbatim. What call the fields make is the envelope's
+business, where a value ends the scanner's, and the tags around an envelope are a dialect's.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from enum import Enum
@@ -15,9 +14,10 @@ from typing import Any, ClassVar
 from ..grammar.call_syntax import CallSyntax, json_envelope
 from ..markers import marker_scanner
 from ..messages import DeltaToolCall
+from .json_envelope import JsonEnvelope, decoded
 from .json_value_scanner import JsonValueScanner
 from .next_block import UsualPayload
-from .tool_parser import ToolParser, Undecided
+from .tool_parser import Undecided
 from .writing import FunctionCalls, json_text
 
 _GAP = re.compile(r"[\s,]*+")
@@ -38,7 +38,6 @@ UNFINISHED_FIELD = rf'(?:{SHORT_KEY}(?:"\s{{0,32}}+(?::(?:{SHORT_KEY}|\s{{0,32}}
 unfinished_field = re.compile(rf"[\s,]{{0,32}}+{UNFINISHED_FIELD}").match
 
 _OTHER_FIELDS = ("name", "type", "function", "id")
-_USUAL_SPELLINGS = ("arguments", "parameters")
 
 
 class _State(Enum):
@@ -58,21 +57,17 @@ class _State(Enum):
 START, OUTSIDE, INSIDE, KEY, COLON, VALUE, NAME, ID, TYPE, BUFFERED, OTHER = _State
 
 
-class JsonToolParser(ToolParser):
+class JsonToolParser(JsonEnvelope):
     """Base of the dialects whose payload is one or more JSON envelopes.
 
     A dialect declares its tags and, where it isn't ``arguments``, its :attr:`argument_field`. Without a close tag the
     payload ends where its object or its array does; with one, brackets around the envelopes say nothing.
 
     Attributes:
-        argument_field: the field that holds the arguments. The other usual spelling is taken where this one is absent.
-        other_argument_fields: names of that field that are as good.
         id_field: the field that holds the call's id, where the wire has one.
         close_tag_optional: the payload ends as if there were no close tag, and one may follow.
     """
 
-    argument_field: ClassVar[str] = "arguments"
-    other_argument_fields: ClassVar[tuple[str, ...]] = ()
     id_field: ClassVar[str] = ""
     close_tag_optional: ClassVar[bool] = False
     payload_openers = ("{",)
@@ -81,8 +76,6 @@ class JsonToolParser(ToolParser):
 
     def _set_up(self) -> None:
         super()._set_up()
-        self._spellings = self.argument_spellings
-        self._declared = (self.argument_field, *self.other_argument_fields)
         self._ends_itself = self.close_tag_optional or not self.close_tags
         stops = self._stop_tags()
         self._stops = marker_scanner(stops, self.boundaries) if stops else None
@@ -91,11 +84,6 @@ class JsonToolParser(ToolParser):
     def _stop_tags(self) -> tuple[str, ...]:
         """Tags that end an envelope that is not closed, outside of its strings."""
         return self.close_tags or self.open_tags
-
-    @property
-    def argument_spellings(self) -> frozenset[str]:
-        """Names under which the arguments may stand."""
-        return frozenset((self.argument_field, *self.other_argument_fields, *_USUAL_SPELLINGS))
 
     @classmethod
     def write_calls(cls, calls: FunctionCalls) -> str:
@@ -122,19 +110,10 @@ class JsonToolParser(ToolParser):
         self._begin_envelope()
 
     def _begin_envelope(self) -> None:
+        super()._begin_envelope()
         self._nesting = 0  # a call wrapped as {"type": "function", "function": {...}} is one level down
-        self._key = ""
         self._headed = False  # the name stood before the envelope, which is the arguments' value alone
-        self._name: str | None = None
-        self._call_id: str | None = None
-        self.call_index = -1
-        self._envelope_offset = -1  # none has begun
-        self._malformed = False
-        self._argument_key = ""  # the spelling whose value was taken
         self._parts: list[str] = []  # pieces of a key, a name or buffered arguments
-        self._unnamed: list[str] = []  # pieces of arguments that came before the name
-        self._substitute: tuple[str, str, int] | None = None  # field, value and offset under the other spelling
-        self._value_offset = 0
 
     def _undecided_payload(self) -> Undecided | None:
         if self._state is OUTSIDE:
@@ -374,11 +353,11 @@ class JsonToolParser(ToolParser):
             return
         literal = "".join(self._parts)
         if state is KEY:
-            self._key = _decoded(literal)
+            self._key = decoded(literal)
         elif state is NAME:
-            self._set_name(_decoded(literal), deltas)
+            self._set_name(decoded(literal), deltas)
         elif state is ID:
-            self._call_id = _decoded(literal)
+            self._call_id = decoded(literal)
         elif state is TYPE:
             if literal != '"function"':
                 self._report_field(self._key)
@@ -389,15 +368,6 @@ class JsonToolParser(ToolParser):
             self._substitute = (self._key, literal, self._value_offset)
 
     # -- the call -----------------------------------------------------------------------------------------------------
-
-    def _set_name(self, name: str, deltas: list[DeltaToolCall]) -> None:
-        if not name:
-            return
-        self._name = name
-        self._begin_call(name, deltas, self._envelope_offset - self.base_offset, self._call_id or None)
-        for piece in self._unnamed:
-            self._emit_delta(deltas, piece)
-        self._unnamed.clear()
 
     def _begin_headed(self, name: str, call_id: str | None, deltas: list[DeltaToolCall], pos: int) -> None:
         """The name stands at ``pos``, before a value that is the arguments and the end of the payload."""
@@ -415,49 +385,6 @@ class JsonToolParser(ToolParser):
         self._end_envelope(deltas)
         self._payload_closed = True
 
-    def _take_arguments(self) -> None:
-        self._argument_key = self._key
-        if self._substitute is not None:
-            key, _, offset = self._substitute
-            self._substitute = None
-            self._report_at("text-dropped", offset, f"{key!r} was dropped: {self._key!r} is there too")
-
-    def _emit_arguments(self, piece: str, deltas: list[DeltaToolCall]) -> None:
-        if self.call_index < 0:
-            self._keep_arguments(piece)
-        elif piece:
-            deltas.append(DeltaToolCall(self.call_index, None, None, None, piece))
-
-    def _keep_arguments(self, piece: str) -> None:
-        """Keep arguments that came before the name (R24); those of a rejected call go nowhere."""
-        if self._name is None and piece:
-            self._unnamed.append(piece)
-
-    def _usable(self, literal: str) -> str:
-        """Arguments that a client can use: ``null`` means none, a string may hold the object."""
-        if literal == "null":
-            self._report_at("payload-malformed", self._value_offset, "arguments are null: taken as an empty object")
-            return "{}"
-        if literal.startswith('"'):
-            inner = _decoded(literal)
-            if _is_object(inner):
-                self._report_at(
-                    "arguments-unwrapped", self._value_offset, "arguments were a string that holds an object"
-                )
-                return inner
-        return literal
-
-    def _end_envelope(self, deltas: list[DeltaToolCall], *, cut: bool = False) -> None:
-        if self._name is None:
-            self._report_at("call-without-name", self._envelope_offset, "no function name in this envelope: dropped")
-        elif self._substitute is not None:
-            key, literal, offset = self._substitute
-            self._value_offset = offset
-            self._emit_arguments(self._usable(literal), deltas)
-            self._report_at("field-substituted", offset, f"{key!r} was taken for {self.argument_field!r}")
-        elif not self._argument_key and not cut:
-            self._emit_arguments("{}", deltas)
-
     def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
         state = self._state
         if state is BUFFERED:
@@ -474,30 +401,3 @@ class JsonToolParser(ToolParser):
             self._report("text-dropped", pos, f"{text[pos:]!r} at the end of the output is no complete escape")
         if state is not OUTSIDE:
             self._end_envelope(deltas, cut=True)
-
-    def _report_field(self, key: str) -> None:
-        message = f"the field {key!r} has no place in a call and was dropped"
-        self._report_at("text-dropped", self._value_offset, message)
-
-    def _report_malformed(self, pos: int, message: str) -> None:
-        """Report what breaks the grammar, once an envelope: one slip often makes the rest look wrong too."""
-        if not self._malformed:
-            self._malformed = True
-            self._report("payload-malformed", pos, message)
-
-
-def _decoded(literal: str) -> str:
-    """The text of a string literal; what is no valid literal loses only its quotes."""
-    if "\\" not in literal:
-        return literal[1:].removesuffix('"')
-    try:
-        return str(json.loads(literal, strict=False))
-    except ValueError:
-        return literal[1:].removesuffix('"')
-
-
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text, strict=False), dict)
-    except (ValueError, RecursionError):
-        return False
