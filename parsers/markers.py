@@ -7,7 +7,7 @@ Owns the one primitive under every layer (design: "Finding tags"). :class:`Bound
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, product
 from typing import Any
@@ -180,7 +180,37 @@ class MarkerScanner:
         self.search, self.match = pattern.search, pattern.match
         whole = re.compile(_pattern(self.markers, None))
         self.search_final, self.match_final = whole.search, whole.match
+        if len(self.starts) > 1:
+            self.search = _search_by_common_character(self.markers, pattern)
+            self.search_final = _search_by_common_character(self.markers, whole)
         self.undecided = tails(self.markers, boundaries).__contains__
+
+
+def _search_by_common_character(
+    markers: tuple[str, ...], pattern: re.Pattern[str]
+) -> Callable[..., re.Match[str] | None]:
+    """``pattern.search``, by way of a character that all markers have.
+
+    For one literal start `re` skips at the speed of C; where there are several it looks at each character, which is ten
+    times as slow.
+    """
+    common = next((char for char in markers[0] if all(char in marker for marker in markers)), "")
+    if not common:
+        return pattern.search
+    reach = max(marker.index(common) for marker in markers)
+    search, match = pattern.search, pattern.match
+
+    def search_near(text: str, pos: int = 0) -> re.Match[str] | None:
+        at = text.find(common, pos)
+        while at >= 0:
+            for start in range(max(pos, at - reach), at + 1):
+                found = match(text, start)
+                if found is not None:
+                    return found
+            at = text.find(common, at + 1)
+        return search(text, max(pos, len(text) - reach))  # a tail may end before that character
+
+    return search_near
 
 
 @lru_cache(maxsize=1024)

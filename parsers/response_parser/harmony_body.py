@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
-_STRING = r'[^"\\]*+(?:\\.[^"\\]*+)*+'
-_IN_STRING = re.compile(_STRING, re.DOTALL).match
-_OUTSIDE = re.compile(rf'(?:[^"{{}}\[\]]++|"{_STRING}")*+', re.DOTALL).match
+from ..tool_parser.json_value_scanner import LONG, SHORT_STRING, closing_quote
+
+_IN_STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL).match
+_OUTSIDE = re.compile(rf'(?:[^"{{}}\[\]]++|{SHORT_STRING})*+', re.DOTALL).match
 
 _BATCH = 64  # pieces that are read together: one by one they would cost several times as much
 
@@ -70,7 +71,8 @@ class JsonBody:
             self._escaped = False
             pos = 1
         while pos < length:
-            pos = (_IN_STRING if self._quoted else _OUTSIDE)(text, pos).end()  # type: ignore[union-attr]
+            end = closing_quote(text, pos) if self._quoted and length - pos > LONG else -1
+            pos = end if end >= 0 else (_IN_STRING if self._quoted else _OUTSIDE)(text, pos).end()  # type: ignore[union-attr]
             if pos == length:
                 return
             char = text[pos]

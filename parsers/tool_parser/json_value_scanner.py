@@ -16,12 +16,18 @@ from ..markers import MarkerScanner
 # are swallowed at once; what is left for Python are the other brackets, the start of a string that goes on in the next
 # chunk, and the start of a stop tag. Two levels of containers measure three times as fast as none, more gain nothing.
 _SWALLOWED_LEVELS = 2
-_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+SHORT_STRING = r'"[^"\\]{0,256}+(?:\\.[^"\\]{0,256}+){0,16}+"'
+"""A string with its quotes; longer ones are found by :func:`closing_quote`."""
 
 # The inside of a string as far as it is stable: a `\u00f` at the end of the text may still become `\u00fc`.
 _INSIDE_STRING = r'[^"\\]*+(?:\\(?:[^u]|u(?![0-9a-fA-F]{0,3}\Z))[^"\\]*+)*+'
 
 _in_string = re.compile(_INSIDE_STRING, re.DOTALL).match
+
+LONG = 256
+"""Characters from which on it pays to look for the closing quote itself."""
+
+_SPARSE = 24  # characters between quotes; where they are closer a pattern is faster
 
 _SCALAR = re.compile(r'[^\s,:"{}\[\]<]*+')
 
@@ -36,15 +42,32 @@ def _walks(stop_starts: str) -> tuple[_Match, _Match, _Match]:
     has none of these but the beginning of a string at its end, where they set a group; the last begins in a string.
     """
     if set(stop_starts) & set("[{"):  # a bracket may begin a stop tag: look at each
-        inside = rf'[^"{{}}\[\]{re.escape(stop_starts)}]++|{_STRING}'
+        inside = rf'[^"{{}}\[\]{re.escape(stop_starts)}]++|{SHORT_STRING}'
     else:
-        inside = flat = rf'[^"{{}}\[\]{re.escape(stop_starts)}]++|{_STRING}'
+        inside = flat = rf'[^"{{}}\[\]{re.escape(stop_starts)}]++|{SHORT_STRING}'
         for _ in range(_SWALLOWED_LEVELS):
             inside = rf"{flat}|\{{(?:{inside})*+\}}|\[(?:{inside})*+\]"
     walk = rf"(?:{inside})*+"
     rest = rf'{walk}(?:"{_INSIDE_STRING}()\Z|\Z)'
     whole = rf'{_INSIDE_STRING}(?:()\Z|"{rest})'
     return tuple(re.compile(pattern, re.DOTALL).match for pattern in (walk, rest, whole))  # type: ignore[return-value]
+
+
+def closing_quote(text: str, pos: int) -> int:
+    """Where the string that goes on at ``pos`` is closed; ``-1`` where it isn't, or a pattern should find out."""
+    escaped = 0
+    end = text.find('"', pos)
+    while end > pos and text[end - 1] == "\\":
+        start = end - 1
+        while start > pos and text[start - 1] == "\\":
+            start -= 1
+        if (end - start) % 2 == 0:
+            return end
+        escaped += 1
+        if escaped * _SPARSE > end - pos + LONG:
+            return -1
+        end = text.find('"', end + 1)
+    return end
 
 
 class JsonValueScanner:
@@ -122,7 +145,8 @@ class JsonValueScanner:
                 if self._at_quote:
                     self._at_quote = False
                     pos += 1
-                pos = _in_string(text, pos).end()  # type: ignore[union-attr]
+                end = closing_quote(text, pos) if length - pos > LONG else -1
+                pos = end if end >= 0 else _in_string(text, pos).end()  # type: ignore[union-attr]
                 if pos == length or text[pos] != '"':
                     return pos
                 self.in_string = False

@@ -1,0 +1,44 @@
+"""The scanner for tags: the earliest tag, else the longest tail that may become one, told by brute force."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unspool.parsers import MarkerScanner
+
+ALPHABET = "ab<\n"
+MARKERS = st.lists(st.text(ALPHABET, min_size=1, max_size=4), min_size=1, max_size=4)
+TEXTS = st.text(ALPHABET + "x", max_size=24)
+
+
+def earliest(markers: list[str], text: str, pos: int, tails: bool) -> tuple[int, str, bool] | None:
+    """Where the first tag or tail stands, what it is, and whether it is whole."""
+    for start in range(pos, len(text)):
+        rest = text[start:]
+        may_go_on = tails and any(marker != rest and marker.startswith(rest) for marker in markers)
+        whole = max((marker for marker in markers if rest.startswith(marker)), key=len, default="")
+        if may_go_on:  # also where it is a tag already: the longer one is waited for
+            return start, rest, False
+        if whole:
+            return start, whole, True
+    return None
+
+
+@given(MARKERS, TEXTS, st.integers(0, 24))
+def test_search(markers: list[str], text: str, pos: int) -> None:
+    scanner = MarkerScanner(markers)
+    pos = min(pos, len(text))
+    for search, tails in ((scanner.search, True), (scanner.search_final, False)):
+        match = search(text, pos)
+        found = None if match is None else (match.start(), match.group(), match.lastindex is not None)
+        assert found == earliest(markers, text, pos, tails)
+
+
+@given(MARKERS, TEXTS)
+def test_match(markers: list[str], text: str) -> None:
+    scanner = MarkerScanner(markers)
+    for pos in range(len(text)):
+        match = scanner.match(text, pos)
+        wanted = earliest(markers, text, pos, tails=True)
+        assert (match is not None) == (wanted is not None and wanted[0] == pos)
