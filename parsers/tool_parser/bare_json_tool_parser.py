@@ -11,6 +11,7 @@ from typing import ClassVar
 from ..messages import DeltaToolCall
 from .json_call_head import LONGEST_HEAD, begins_call
 from .json_tool_parser import SHORT_KEY, UNFINISHED_FIELD, JsonToolParser
+from .next_block import UsualPayload
 from .tool_parser import Undecided
 
 _STRING_FIELD = rf'{SHORT_KEY}"\s{{0,32}}+:{SHORT_KEY}"\s{{0,32}}+'
@@ -32,6 +33,7 @@ class BareJsonToolParser(JsonToolParser):
     """
 
     untagged_at_start = True
+    usual_payload: ClassVar[UsualPayload | None] = None  # a name alone doesn't make a call
     bare_prefix: ClassVar[re.Pattern[str]] = re.compile("")
 
     def undecided_opening(self, waiting: str) -> Undecided | None:

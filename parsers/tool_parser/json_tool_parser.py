@@ -71,7 +71,7 @@ class JsonToolParser(JsonEnvelope):
     id_field: ClassVar[str] = ""
     close_tag_optional: ClassVar[bool] = False
     payload_openers = ("{",)
-    usual_payload = UsualPayload('{"name": "', r'[^"\\]', ('"',))
+    usual_payload: ClassVar[UsualPayload | None] = UsualPayload('{"name": "', r'[^"\\]', ('"',))
     payload_filler = re.compile(r"[\s\[]*+")  # an array of envelopes is understood as well
 
     def _set_up(self) -> None:

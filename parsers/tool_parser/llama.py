@@ -6,6 +6,7 @@ import re
 
 from ..grammar.call_syntax import CallSyntax, json_envelope
 from .bare_json_tool_parser import BareJsonToolParser
+from .next_block import UsualPayload
 from .tool_parser import ToolParserManager
 from .writing import FunctionCalls
 
@@ -16,6 +17,7 @@ class LlamaToolParser(BareJsonToolParser):
 
     description = "JSON after <|python_tag|> or bare, no close tag: Llama 3.1, 3.2, 3.3, 4"
     argument_field = "parameters"
+    usual_payload = UsualPayload('{"name": "', r'[^"\\]', ('", "parameters":', '", "arguments":'))
     separator = re.compile(r"[\s;,]*+")
 
     @classmethod

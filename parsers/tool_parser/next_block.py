@@ -18,6 +18,7 @@ LONGEST_WAIT = 256
 """Characters that wait, at most, for the payload of the next block."""
 
 _SPACES = ("", "\n")
+_SEPARATORS = ("", "\n", "; ")
 _LONGEST_NAME = 64
 
 
@@ -58,23 +59,23 @@ def next_block(
     """Build it.
 
     Args:
-        close_tags: spellings of the close tag.
+        close_tags: spellings of the close tag; none where the payload's own end closes a block.
         separator: pattern of what may stand between two blocks.
-        open_tags: spellings of the open tag.
+        open_tags: spellings of the open tag; ``""`` where a block may come without.
         payload: ``None`` where only the close tag is to be waited for, and no next block is to be looked for.
         boundaries: where chunks can end.
     """
     closing = rf"\s{{0,32}}+(?:{tails_pattern(close_tags, boundaries)}|\Z)"
     usual = tails(close_tags, boundaries)
-    if payload is None or not close_tags:
+    if payload is None:
         return NextBlock(re.compile(r"(?!)").match, _waits(usual, closing))
     closes, opens, ends = ("|".join(map(re.escape, tags)) for tags in (close_tags, open_tags, payload.ends))
-    between = rf"\s{{0,32}}+(?:{closes}){separator}"
+    between = rf"\s{{0,32}}+(?:{closes}){separator}" if close_tags else separator
     named = rf"{re.escape(payload.start)}{payload.name}{{1,{_LONGEST_NAME}}}"
     begun = rf"{tails_pattern((payload.start,))}|{named}?(?:\Z|{tails_pattern(payload.ends)})|\Z"
     opening = rf"(?:{opens})\s{{0,32}}+(?:{begun})|{tails_pattern(open_tags, boundaries)}|\Z"
     # most models write it in one of these ways, and to look one up is faster than a pattern (the space ends a tail)
-    ways = product(_SPACES, close_tags, _SPACES, open_tags, _SPACES, (f"{payload.start} ",))
+    ways = product(_SPACES, close_tags or ("",), _SEPARATORS, open_tags, _SPACES, (f"{payload.start} ",))
     return NextBlock(
         re.compile(rf"{between}(?P<open>{opens})\s{{0,32}}+(?={named}(?:{ends}))").match,
         _waits(usual | tails(tuple(map("".join, ways))), rf"{between}(?:{opening})|{closing}"),

@@ -239,8 +239,9 @@ class ToolParser(ABC):
         self._look_for_next_block(None)
 
     def _look_for_next_block(self, payload: UsualPayload | None) -> None:
+        open_tags = (*self.open_tags, "") if self.untagged_at_start else self.open_tags
         separator = self.separator.pattern
-        self._next_block = next_block(self.close_tags, separator, self.open_tags, payload, self.boundaries)
+        self._next_block = next_block(self.close_tags, separator, open_tags, payload, self.boundaries)
 
     def plain_piece(self, text: str) -> str | None:
         """Take text that lies within a string argument whole: the hot path before :meth:`feed_tool_block`.
@@ -335,7 +336,7 @@ class ToolParser(ABC):
             if not self._payload_closed:
                 pos = self._consume_stream_payload(text, deltas, final, pos)
             if self._payload_closed:
-                following = self._next_block.match(text, pos)
+                following = None if self.returned_text else self._next_block.match(text, pos)
                 if following is None:
                     waits = not final and len(text) - pos < LONGEST_WAIT and self._next_block.undecided(text[pos:])
                     return pos if waits else self._consume_close_tag(text, final, pos)
