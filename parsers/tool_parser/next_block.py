@@ -69,11 +69,12 @@ def next_block(
     usual = tails(close_tags, boundaries)
     if payload is None:
         return NextBlock(re.compile(r"(?!)").match, _waits(usual, closing))
+    written_tags = tuple(filter(None, open_tags))
     closes, opens, ends = ("|".join(map(re.escape, tags)) for tags in (close_tags, open_tags, payload.ends))
     between = rf"\s{{0,32}}+(?:{closes}){separator}" if close_tags else separator
     named = rf"{re.escape(payload.start)}{payload.name}{{1,{_LONGEST_NAME}}}"
     begun = rf"{tails_pattern((payload.start,))}|{named}?(?:\Z|{tails_pattern(payload.ends)})|\Z"
-    opening = rf"(?:{opens})\s{{0,32}}+(?:{begun})|{tails_pattern(open_tags, boundaries)}|\Z"
+    opening = rf"(?:{opens})\s{{0,32}}+(?:{begun})|{tails_pattern(written_tags, boundaries)}|\Z"
     # most models write it in one of these ways, and to look one up is faster than a pattern (the space ends a tail)
     ways = product(_SPACES, close_tags or ("",), _SEPARATORS, open_tags, _SPACES, (f"{payload.start} ",))
     return NextBlock(
