@@ -7,6 +7,7 @@ import re
 from ..messages import DeltaToolCall
 from .bare_json_tool_parser import BareJsonToolParser
 from .json_tool_parser import OUTSIDE
+from .next_block import UsualPayload
 from .tool_parser import ToolParserManager, Undecided
 from .writing import FunctionCalls, json_text
 
@@ -41,6 +42,7 @@ class MistralToolParser(BareJsonToolParser):
 
     description = "[TOOL_CALLS] with a name and [ARGS], or with a JSON array: all Mistral models that call tools"
     id_field = "id"
+    usual_payload = UsualPayload("", _WORD, ("[ARGS]{",))
     payload_filler = re.compile(rf"(?:\s|\[(?!{_part_of(_TAG[1:])}?\Z|{re.escape(_TAG[1:])}))*+")
 
     def _set_up(self) -> None:

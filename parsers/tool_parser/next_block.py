@@ -29,11 +29,13 @@ class UsualPayload(NamedTuple):
         start: what stands before the function's name.
         name: pattern of one character of a name.
         ends: what stands after it, one of these.
+        bare: whether it begins the next block also where the open tag is missing.
     """
 
     start: str
     name: str
     ends: tuple[str, ...]
+    bare: bool = False
 
 
 class NextBlock(NamedTuple):

@@ -239,7 +239,7 @@ class ToolParser(ABC):
         self._look_for_next_block(None)
 
     def _look_for_next_block(self, payload: UsualPayload | None) -> None:
-        open_tags = (*self.open_tags, "") if self.untagged_at_start else self.open_tags
+        open_tags = (*self.open_tags, "") if payload is not None and payload.bare else self.open_tags
         separator = self.separator.pattern
         self._next_block = next_block(self.close_tags, separator, open_tags, payload, self.boundaries)
 
