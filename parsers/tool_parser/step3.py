@@ -6,7 +6,7 @@ import re
 
 from ..messages import DeltaToolCall
 from .invoke_tool_parser import InvokeToolParser
-from .tool_parser import ToolParserManager
+from .tool_parser import ToolParserManager, Undecided
 from .writing import FunctionCalls
 from .xml_tool_parser import LOOKAHEAD, AfterFunction
 
@@ -19,6 +19,11 @@ _UNFINISHED_HEADER = re.compile(
     rf"{re.escape(_CALL_OPEN)}\s{{0,32}}[^<>\n]{{0,64}}\s{{0,32}}"
     r"(?:<[^<>]{0,10}|<｜tool_sep｜>\s{0,32}(?:<[a-z:]{0,14})?)?\Z"
 )
+# the same and the call's head behind it, so short that it can be looked at again with every chunk
+_unfinished_head = re.compile(
+    rf"\s{{0,8}}+{re.escape(_CALL_OPEN)}\s{{0,32}}[^<>\n]{{0,64}}"
+    r"(?:<[^<>]{0,10}|<｜tool_sep｜>\s{0,32}(?:<[a-z:]{0,14}|<steptml:invoke[^<>\n]{0,160})?)?\Z"
+).match
 
 
 @ToolParserManager.register_module("step3")
@@ -52,6 +57,12 @@ class Step3ToolParser(InvokeToolParser):
             f"{_CALL_OPEN}function<｜tool_sep｜>{cls._write_call(*call, margin='')}{_CALL_CLOSE}" for call in calls
         )
         return f"{cls.open_tags[0]}\n{written}\n{cls.close_tags[0]}"
+
+    def undecided(self) -> Undecided | None:
+        return self._undecided_function if self._opening else super().undecided()
+
+    def _undecided_function(self, text: str) -> object:
+        return _unfinished_head(text) or super()._undecided_function(text)
 
     def _begin_payload(self) -> None:
         super()._begin_payload()
