@@ -81,8 +81,8 @@ class BaseResponseParser(ResponseParser):
         if tool_parser is not None and not request.tools_disabled:
             self.tool = tool_parser(request, self._boundaries, settings.get("call_id_factory"))
             self.tool.diagnostics = self.diagnostics
-            if self.spans is not None:
-                self.tool.keep_blocks_apart()
+            if self.spans is None:
+                self.tool.join_blocks()
             self.request = self.tool.adjust_request(request)
             self._open_tool = self.tool  # the same, where it is known to be there
             self._tool_openers = self.tool.open_tags + self.tool.bare_openers

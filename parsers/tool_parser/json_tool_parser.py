@@ -117,7 +117,7 @@ class JsonToolParser(JsonEnvelope):
 
     def _undecided_payload(self) -> Undecided | None:
         if self._state is OUTSIDE:
-            return self._next_block.undecided if self.close_tags else None
+            return self._undecided_end if self.close_tags else None
         return unfinished_field if self._state is INSIDE else None
 
     def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:

@@ -55,7 +55,7 @@ def next_block(
     close_tags: tuple[str, ...],
     separator: str,
     open_tags: tuple[str, ...],
-    payload: UsualPayload | None,
+    payload: UsualPayload,
     boundaries: Boundaries,
 ) -> NextBlock:
     """Build it.
@@ -64,13 +64,10 @@ def next_block(
         close_tags: spellings of the close tag; none where the payload's own end closes a block.
         separator: pattern of what may stand between two blocks.
         open_tags: spellings of the open tag; ``""`` where a block may come without.
-        payload: ``None`` where only the close tag is to be waited for, and no next block is to be looked for.
+        payload: how the next block's begins.
         boundaries: where chunks can end.
     """
     closing = rf"\s{{0,32}}+(?:{tails_pattern(close_tags, boundaries)}|\Z)"
-    usual = tails(close_tags, boundaries)
-    if payload is None:
-        return NextBlock(re.compile(r"(?!)").match, _waits(usual, closing))
     written_tags = tuple(filter(None, open_tags))
     closes, opens, ends = ("|".join(map(re.escape, tags)) for tags in (close_tags, open_tags, payload.ends))
     between = rf"\s{{0,32}}+(?:{closes}){separator}" if close_tags else separator
@@ -79,12 +76,9 @@ def next_block(
     opening = rf"(?:{opens})\s{{0,32}}+(?:{begun})|{tails_pattern(written_tags, boundaries)}|\Z"
     # most models write it in one of these ways, and to look one up is faster than a pattern (the space ends a tail)
     ways = product(_SPACES, close_tags or ("",), _SEPARATORS, open_tags, _SPACES, (f"{payload.start} ",))
+    usual = tails(close_tags, boundaries) | tails(tuple(map("".join, ways)))
+    unfinished = re.compile(rf"{between}(?:{opening})|{closing}").match
     return NextBlock(
         re.compile(rf"{between}(?P<open>{opens})\s{{0,32}}+(?={named}(?:{ends}))").match,
-        _waits(usual | tails(tuple(map("".join, ways))), rf"{between}(?:{opening})|{closing}"),
+        lambda text: text in usual or (len(text) < LONGEST_WAIT and unfinished(text)),
     )
-
-
-def _waits(usual: frozenset[str], pattern: str) -> Callable[[str], object]:
-    unfinished = re.compile(pattern).match
-    return lambda text: text in usual or (len(text) < LONGEST_WAIT and unfinished(text))

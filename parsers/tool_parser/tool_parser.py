@@ -22,7 +22,7 @@ from ..registry import Registry
 from ..request import ChatRequest
 from .argument_value import ArgumentValue
 from .json_value_scanner import JsonValueScanner
-from .next_block import LONGEST_WAIT, UsualPayload, next_block
+from .next_block import LONGEST_WAIT, NextBlock, UsualPayload, next_block
 from .writing import FunctionCalls
 
 _WHITE_SPACE = re.compile(r"\s*+")
@@ -61,8 +61,7 @@ class ToolParser(ABC):
         tag_optional: a call without tag is a usual form of the format, so that no tag is missing there.
         payload_filler: what may stand between open tag and payload.
         separator: what may stand between two blocks without being text (R17).
-        usual_payload: how a payload usually begins; with it a block that follows another one at once is read in the
-            same walk. ``None`` is right too, but slower.
+        usual_payload: how a payload usually begins, which :meth:`join_blocks` needs; ``None`` is right too, but slower.
         tool_close_prefixes: pieces of the close tag that can end a chunk, where the author says so; they are checked.
         diagnostics: where findings go; the response parser shares its own list.
         call_index: output index of the current call; negative where nothing of it may be emitted.
@@ -118,7 +117,8 @@ class ToolParser(ABC):
         for tag, declared in self._declared_prefixes():
             self.boundaries.check(tag, declared)
         self.opener_scanner = marker_scanner(self.open_tags + self.bare_openers, self.boundaries)
-        self._look_for_next_block(self.usual_payload)
+        self._next_block: NextBlock | None = None  # what is read as part of this one, see join_blocks
+        self._undecided_end = unfinished(self.close_tags, self.boundaries)  # which texts only wait behind a payload
         self._set_up()
 
     def _set_up(self) -> None:  # noqa: B027 - most dialects need nothing
@@ -234,14 +234,34 @@ class ToolParser(ABC):
         self._passing = None
         self._begin_payload()
 
-    def keep_blocks_apart(self) -> None:
-        """Leave every block before the next one, so that the caller knows where each begins and ends."""
-        self._look_for_next_block(None)
+    def join_blocks(self) -> None:
+        """Read a block that follows another one at once as part of it, for callers that only want the calls.
 
-    def _look_for_next_block(self, payload: UsualPayload | None) -> None:
-        open_tags = (*self.open_tags, "") if payload is not None and payload.bare else self.open_tags
-        separator = self.separator.pattern
-        self._next_block = next_block(self.close_tags, separator, open_tags, payload, self.boundaries)
+        Much of what a response with many calls costs is leaving one block and finding the next. ``block_closed`` is
+        then set where something else follows, or may.
+        """
+        payload = self.usual_payload
+        if payload is not None:
+            open_tags = (*self.open_tags, "") if payload.bare else self.open_tags
+            separator = self.separator.pattern
+            self._next_block = next_block(self.close_tags, separator, open_tags, payload, self.boundaries)
+            self._undecided_end = self._next_block.undecided
+
+    def _find_next_block(self, text: str, final: bool, pos: int) -> int | None:
+        """Go on behind the open tag of a block that follows the payload which ends at ``pos``.
+
+        Returns:
+            Where it goes on; ``pos`` where more text must come to tell; ``None`` where no block follows at once.
+        """
+        if self._next_block is None or self.returned_text:
+            return None
+        following = self._next_block.match(text, pos)
+        if following is not None:
+            self._held.clear()
+            self.open_block(self.base_offset + following.start("open"), following["open"])
+            return following.end()
+        waits = not final and len(text) - pos < LONGEST_WAIT and self._next_block.undecided(text[pos:])
+        return pos if waits else None
 
     def plain_piece(self, text: str) -> str | None:
         """Take text that lies within a string argument whole: the hot path before :meth:`feed_tool_block`.
@@ -293,7 +313,7 @@ class ToolParser(ABC):
             nothing would come of it, save perhaps the news that it is malformed. ``None`` where none is known.
         """
         if self._payload_closed:
-            return self._next_block.undecided
+            return self._undecided_end
         if self._passing is not None:
             return None
         if self._opening:
@@ -336,13 +356,12 @@ class ToolParser(ABC):
             if not self._payload_closed:
                 pos = self._consume_stream_payload(text, deltas, final, pos)
             if self._payload_closed:
-                following = None if self.returned_text else self._next_block.match(text, pos)
+                following = self._find_next_block(text, final, pos)
                 if following is None:
-                    waits = not final and len(text) - pos < LONGEST_WAIT and self._next_block.undecided(text[pos:])
-                    return pos if waits else self._consume_close_tag(text, final, pos)
-                self._held.clear()
-                self.open_block(self.base_offset + following.start("open"), following["open"])
-                pos = following.end()
+                    return self._consume_close_tag(text, final, pos)
+                pos = following
+                if self._payload_closed:
+                    return pos
             elif self._passing is None:
                 break
         if final:

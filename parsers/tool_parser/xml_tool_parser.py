@@ -180,7 +180,7 @@ class XmlToolParser(ToolParser):
 
     def _undecided_function(self, text: str) -> object:
         """Whether ``text`` may become another function of this block, or the next block."""
-        return self._next_block.undecided(text) or self._unfinished_function(text)
+        return self._undecided_end(text) or self._unfinished_function(text)
 
     def _consume_stream_payload(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int:
         waiting = False
