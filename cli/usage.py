@@ -60,6 +60,8 @@ def _plain_errors(path: str, ctx: Any = None) -> Iterator[None]:
             path += f" {ctx.invoked_subcommand}"
         say(f"unspool: see `{path} --help`")
         raise typer.Exit(ExitCode.USAGE) from None
+    except SystemExit:  # how Rich ends where the reader of a help page went away
+        raise typer.Exit(ExitCode.PIPE_CLOSED) from None
     except OSError as problem:
         if problem.filename is not None:  # of a file
             raise

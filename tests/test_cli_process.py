@@ -95,6 +95,23 @@ class TestPipes:
         result = subprocess.run(["sh", "-c", shell], capture_output=True, env=environment(), check=False)
         assert result.stderr == b""
 
+    @pytest.mark.parametrize("columns", ["40", "100"])
+    @pytest.mark.parametrize("args", [("--help",), ("replay", "--help"), ("parsers", "list"), ("--version",)])
+    def test_reader_of_a_page_that_goes_away(self, args: tuple[str, ...], columns: str) -> None:
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            result = subprocess.run(
+                [*COMMAND, *args],
+                stdout=writer,
+                stderr=subprocess.PIPE,
+                env=environment(COLUMNS=columns),
+                check=False,
+            )
+        finally:
+            os.close(writer)
+        assert (result.returncode, result.stderr) == (141, b"")
+
     def test_full_disk_is_reported(self, answer: Path) -> None:
         if not Path("/dev/full").exists():
             pytest.skip("this system has no /dev/full")
