@@ -42,7 +42,7 @@ class MistralToolParser(BareJsonToolParser):
 
     description = "[TOOL_CALLS] with a name and [ARGS], or with a JSON array: all Mistral models that call tools"
     id_field = "id"
-    usual_payload = UsualPayload("", _WORD, ("[ARGS]{",))
+    usual_payload = UsualPayload("", _WORD, ("[ARGS]",))
     payload_filler = re.compile(rf"(?:\s|\[(?!{_part_of(_TAG[1:])}?\Z|{re.escape(_TAG[1:])}))*+")
 
     def _set_up(self) -> None:
