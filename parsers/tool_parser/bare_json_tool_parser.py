@@ -14,12 +14,11 @@ from .json_tool_parser import SHORT_KEY, UNFINISHED_FIELD, JsonToolParser
 from .next_block import UsualPayload
 from .tool_parser import Undecided
 
-_STRING_FIELD = rf'{SHORT_KEY}"\s{{0,32}}+:{SHORT_KEY}"\s{{0,32}}+'
-_SECOND_KEY = rf'{SHORT_KEY}(?:"\s{{0,32}}+)?|\s{{0,32}}+'
-# up to the colon of the second field, which says whether it is a call
-_unfinished_head = re.compile(
-    rf"[\s\[]{{0,32}}+\{{(?:{UNFINISHED_FIELD}|{_STRING_FIELD}(?:,(?:{_SECOND_KEY}))?\Z)"
-).match
+_BEGINNING = r"[\s\[]{0,32}+\{"
+_FIRST_FIELD = rf'{_BEGINNING}{SHORT_KEY}"\s{{0,32}}+:{SHORT_KEY}"\s{{0,32}}+,'
+_past_first_field = re.compile(_FIRST_FIELD).match
+_unfinished_first_field = re.compile(_BEGINNING + UNFINISHED_FIELD).match
+_unfinished_second_key = re.compile(rf'{_FIRST_FIELD}(?:{SHORT_KEY}(?:"\s{{0,32}}+)?|\s{{0,32}}+)\Z').match
 
 
 class BareJsonToolParser(JsonToolParser):
@@ -40,7 +39,7 @@ class BareJsonToolParser(JsonToolParser):
         as_opener = super().undecided_opening(waiting)
         if as_opener is not None and as_opener(waiting):
             return as_opener
-        return _unfinished_head
+        return _unfinished_second_key if _past_first_field(waiting) else _unfinished_first_field
 
     def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
         head = text[pos : pos + LONGEST_HEAD]

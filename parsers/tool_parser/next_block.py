@@ -14,6 +14,9 @@ from typing import NamedTuple
 
 from ..markers import Boundaries, tails, tails_pattern
 
+NOTHING = r"(?!)"
+"""A pattern that matches nothing."""
+
 LONGEST_WAIT = 256
 """Characters that wait, at most, for the payload of the next block."""
 
@@ -29,7 +32,7 @@ class UsualPayload(NamedTuple):
         start: what stands before the function's name.
         name: pattern of one character of a name.
         ends: what stands after it, one of these.
-        bare: whether it begins the next block also where the open tag is missing.
+        bare: whether the next block is one without its open tag, told by what is given here alone.
     """
 
     start: str
@@ -67,15 +70,19 @@ def next_block(
         payload: how the next block's begins.
         boundaries: where chunks can end.
     """
-    closing = rf"\s{{0,32}}+(?:{tails_pattern(close_tags, boundaries)}|\Z)"
     written_tags = tuple(filter(None, open_tags))
     closes, opens, ends = ("|".join(map(re.escape, tags)) for tags in (close_tags, open_tags, payload.ends))
-    between = rf"\s{{0,32}}+(?:{closes}){separator}" if close_tags else separator
+    between, closing = separator, NOTHING
+    if close_tags:
+        between = rf"\s{{0,32}}+(?:{closes}){separator}"
+        closing = rf"\s{{0,32}}+(?:{tails_pattern(close_tags, boundaries)}|\Z)"
     named = rf"{re.escape(payload.start)}{payload.name}{{1,{_LONGEST_NAME}}}"
     begun = rf"{tails_pattern((payload.start,))}|{named}?(?:\Z|{tails_pattern(payload.ends)})|\Z"
     opening = rf"(?:{opens})\s{{0,32}}+(?:{begun})|{tails_pattern(written_tags, boundaries)}|\Z"
     # most models write it in one of these ways, and to look one up is faster than a pattern (the space ends a tail)
-    ways = product(_SPACES, close_tags or ("",), _SEPARATORS, open_tags, _SPACES, (f"{payload.start} ",))
+    separators = [each for each in _SEPARATORS if re.fullmatch(separator, each)]
+    before = _SPACES if close_tags else ("",)
+    ways = product(before, close_tags or ("",), separators, open_tags, _SPACES, (f"{payload.start} ",))
     usual = tails(close_tags, boundaries) | tails(tuple(map("".join, ways)))
     unfinished = re.compile(rf"{between}(?:{opening})|{closing}").match
     return NextBlock(

@@ -31,23 +31,35 @@ _UNFINISHED_HEADER = re.compile(r"\s{0,32}[^<\s]{0,256}\s{0,32}\Z")
 _LONGEST_WAIT = 384  # characters, well below what the walk itself would hold
 
 
+class _Waits(NamedTuple):
+    """Which texts only wait: in a header, before one, and behind a body."""
+
+    in_header: Undecided
+    in_gap: Undecided
+    after_body: Undecided
+
+
 @lru_cache(maxsize=64)
-def _unfinished_headers(
-    margin: str, close_tag: str, open_tag: str, argument_tag: str, stops: tuple[str, ...]
-) -> tuple[Undecided, Undecided]:
-    """True for a header as far as it has come, the second function also for what stands between a body and it."""
+def _waits(
+    margin: str, call_close_tag: str, call_open_tag: str, argument_tag: str, close_tags: tuple[str, ...]
+) -> _Waits:
+    """Build them; headers wait as far as they have come."""
+    followers = (call_open_tag, *close_tags)
     starts = re.escape(argument_tag[0]) + "<"
-    ends = "|".join(map(re.escape, (argument_tag, *stops)))
+    ends = "|".join(map(re.escape, (argument_tag, call_close_tag, *followers)))
     header = rf"(?:[^{{{starts}]++|(?!{ends})[{starts}])*+\Z"
-    gap = rf"{margin}(?:{re.escape(close_tag)}\s*+)?"
-    in_header = re.compile(header).match
-    before_header = re.compile(rf"{gap}(?:{re.escape(open_tag)}{header}|{tails_pattern(stops)}|\Z)").match
+    gap = rf"\s*+(?:{re.escape(call_open_tag)}{header}|{tails_pattern(followers)}|\Z)"
+    after = rf"{margin}(?:{re.escape(call_close_tag)}{gap}|{tails_pattern((call_close_tag, *followers))}|\Z)"
     # to look one up is faster than a pattern (the space ends a tail)
-    usual = tails((*stops, *(f"{close_tag}{space}{open_tag} " for space in ("", "\n"))))
-    return (
-        lambda text: len(text) < _LONGEST_WAIT and in_header(text),
-        lambda text: text in usual or (len(text) < _LONGEST_WAIT and before_header(text)),
+    between_calls = tuple(f"{call_close_tag}{space}{call_open_tag} " for space in ("", "\n"))
+    return _Waits(
+        _short(frozenset(), header), _short(tails(followers), gap), _short(tails((*followers, *between_calls)), after)
     )
+
+
+def _short(usual: frozenset[str], pattern: str) -> Undecided:
+    match = re.compile(pattern).match
+    return lambda text: text in usual or (len(text) < _LONGEST_WAIT and match(text))
 
 
 class Header(NamedTuple):
@@ -112,16 +124,19 @@ class SectionToolParser(ToolParser):
         self._state = GAP
         stops = marker_scanner((self.call_close_tag, self.call_open_tag, *self.close_tags), self.boundaries)
         self._stops = stops
-        self._in_header, self._before_header = _unfinished_headers(
-            self.body_margin.pattern, self.call_close_tag, self.call_open_tag, self.argument_tag, stops.markers
+        self._waits = _waits(
+            self.body_margin.pattern, self.call_close_tag, self.call_open_tag, self.argument_tag, self.close_tags
         )
         self._scanner = JsonValueScanner(stops)
         self._kept_body: list[str] = []
 
     def _undecided_payload(self) -> Undecided | None:
-        if self._state is HEADER:
-            return self._in_header
-        return self._before_header if self._state is CALL_END or self._state is GAP else None
+        state = self._state
+        if state is CALL_END:
+            return self._waits.after_body
+        if state is GAP:
+            return self._waits.in_gap
+        return self._waits.in_header if state is HEADER else None
 
     def _begins_payload(self, text: str, pos: int, final: bool) -> bool | None:
         """Noise before the first call is tolerated, as far as it is short and holds no tag."""

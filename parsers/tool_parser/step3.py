@@ -6,7 +6,7 @@ import re
 
 from ..messages import DeltaToolCall
 from .invoke_tool_parser import InvokeToolParser
-from .tool_parser import ToolParserManager, Undecided
+from .tool_parser import ToolParserManager, Undecided, unfinished
 from .writing import FunctionCalls
 from .xml_tool_parser import LOOKAHEAD, AfterFunction
 
@@ -59,7 +59,10 @@ class Step3ToolParser(InvokeToolParser):
         return f"{cls.open_tags[0]}\n{written}\n{cls.close_tags[0]}"
 
     def undecided(self) -> Undecided | None:
-        return self._undecided_function if self._opening else super().undecided()
+        return self._unfinished_start if self._opening else super().undecided()
+
+    def _unfinished_start(self, text: str) -> object:
+        return _unfinished_head(text) or unfinished(self.payload_openers, self.boundaries)(text)
 
     def _undecided_function(self, text: str) -> object:
         return _unfinished_head(text) or super()._undecided_function(text)

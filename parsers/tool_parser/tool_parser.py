@@ -242,7 +242,7 @@ class ToolParser(ABC):
         """
         payload = self.usual_payload
         if payload is not None:
-            open_tags = (*self.open_tags, "") if payload.bare else self.open_tags
+            open_tags = ("",) if payload.bare else self.open_tags
             separator = self.separator.pattern
             self._next_block = next_block(self.close_tags, separator, open_tags, payload, self.boundaries)
             self._undecided_end = self._next_block.undecided

@@ -18,13 +18,11 @@ from ..json_schema import argument_types
 from ..markers import Boundaries, marker_scanner, tails, tails_pattern
 from ..messages import DeltaToolCall
 from .argument_value import ArgumentValue
+from .next_block import NOTHING
 from .tool_parser import ToolParser, Undecided
 
 LOOKAHEAD = 1024
 """Characters that are held, at most, to judge one tag: what needs more is not what it looks like."""
-
-NOTHING = r"(?!)"
-"""A pattern that matches nothing."""
 
 _SPACES = ("", "\n", " ", "\r\n", "\n\n")
 _WHITE_SPACE = re.compile(r"\s*+")
