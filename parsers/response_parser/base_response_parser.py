@@ -21,7 +21,7 @@ from ..request import ChatRequest
 from ..token_count import ReasoningTokenCounter
 from ..tokenization import as_text_tokenizer
 from ..tool_parser import ToolParser
-from ..tool_parser.tool_parser import Undecided
+from ..tool_parser.undecided import Undecided
 from ..tool_parser.writing import FunctionCalls
 from .response_parser import Deltas, ParserSettings, ResponseParser, ResponseParserManager
 

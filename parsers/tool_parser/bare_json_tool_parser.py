@@ -12,7 +12,7 @@ from ..messages import DeltaToolCall
 from .json_call_head import LONGEST_HEAD, begins_call
 from .json_tool_parser import SHORT_KEY, UNFINISHED_FIELD, JsonToolParser
 from .next_block import UsualPayload
-from .tool_parser import Undecided
+from .undecided import Undecided
 
 _BEGINNING = r"[\s\[]{0,32}+\{"
 _FIRST_FIELD = rf'{_BEGINNING}{SHORT_KEY}"\s{{0,32}}+:{SHORT_KEY}"\s{{0,32}}+,'

@@ -8,7 +8,8 @@ from typing import ClassVar
 from ..grammar.call_syntax import CallSyntax
 from ..json_schema import declares
 from .next_block import UsualPayload
-from .tool_parser import ToolParserManager, Undecided
+from .tool_parser import ToolParserManager
+from .undecided import Undecided
 from .writing import FunctionCalls, bare_text
 from .xml_tool_parser import LOOKAHEAD, AfterArgStart, AfterFunction, XmlToolParser
 

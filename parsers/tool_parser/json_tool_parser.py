@@ -17,7 +17,7 @@ from ..messages import DeltaToolCall
 from .json_envelope import JsonEnvelope, decoded
 from .json_value_scanner import JsonValueScanner
 from .next_block import UsualPayload
-from .tool_parser import Undecided
+from .undecided import Undecided
 from .writing import FunctionCalls, json_text
 
 _GAP = re.compile(r"[\s,]*+")

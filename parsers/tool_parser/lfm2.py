@@ -7,7 +7,8 @@ import re
 from ..messages import DeltaToolCall
 from .json_tool_parser import JsonToolParser
 from .pythonic import PythonicToolParser
-from .tool_parser import ToolParserManager, Undecided
+from .tool_parser import ToolParserManager
+from .undecided import Undecided
 
 _BEFORE_JSON = re.compile(r"(?:\[\s{0,64})?")
 

@@ -13,7 +13,8 @@ from ..markers import tails
 from ..messages import DeltaToolCall
 from .literal_output import CALL, DICT
 from .literal_reader import LiteralReader
-from .tool_parser import ToolParser, Undecided
+from .tool_parser import ToolParser
+from .undecided import Undecided
 
 LONGEST_HEAD = 512
 """Characters that are held, at most, to see whether a call begins."""

@@ -8,7 +8,8 @@ from ..messages import DeltaToolCall
 from .bare_json_tool_parser import BareJsonToolParser
 from .json_tool_parser import OUTSIDE
 from .next_block import UsualPayload
-from .tool_parser import ToolParserManager, Undecided
+from .tool_parser import ToolParserManager
+from .undecided import Undecided
 from .writing import FunctionCalls, json_text
 
 _TAG = "[TOOL_CALLS]"

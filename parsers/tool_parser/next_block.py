@@ -13,9 +13,7 @@ from itertools import product
 from typing import NamedTuple
 
 from ..markers import Boundaries, tails, tails_pattern
-
-NOTHING = r"(?!)"
-"""A pattern that matches nothing."""
+from .undecided import NOTHING, Undecided, usual_or_short
 
 LONGEST_WAIT = 256
 """Characters that wait, at most, for the payload of the next block."""
@@ -26,7 +24,7 @@ _LONGEST_NAME = 64
 
 
 class UsualPayload(NamedTuple):
-    """How the payload of a dialect usually begins, which no text does.
+    """How the payload of a dialect usually begins, and nothing else does.
 
     Attributes:
         start: what stands before the function's name.
@@ -50,7 +48,7 @@ class NextBlock(NamedTuple):
     """
 
     match: Callable[[str, int], re.Match[str] | None]
-    undecided: Callable[[str], object]
+    undecided: Undecided
 
 
 @lru_cache(maxsize=256)
@@ -79,13 +77,12 @@ def next_block(
     named = rf"{re.escape(payload.start)}{payload.name}{{1,{_LONGEST_NAME}}}"
     begun = rf"{tails_pattern((payload.start,))}|{named}?(?:\Z|{tails_pattern(payload.ends)})|\Z"
     opening = rf"(?:{opens})\s{{0,32}}+(?:{begun})|{tails_pattern(written_tags, boundaries)}|\Z"
-    # most models write it in one of these ways, and to look one up is faster than a pattern (the space ends a tail)
+    # most models write it in one of these ways (the space ends a tail)
     separators = [each for each in _SEPARATORS if re.fullmatch(separator, each)]
     before = _SPACES if close_tags else ("",)
     ways = product(before, close_tags or ("",), separators, open_tags, _SPACES, (f"{payload.start} ",))
     usual = tails(close_tags, boundaries) | tails(tuple(map("".join, ways)))
-    unfinished = re.compile(rf"{between}(?:{opening})|{closing}").match
     return NextBlock(
         re.compile(rf"{between}(?P<open>{opens})\s{{0,32}}+(?={named}(?:{ends}))").match,
-        lambda text: text in usual or (len(text) < LONGEST_WAIT and unfinished(text)),
+        usual_or_short(usual, rf"{between}(?:{opening})|{closing}", LONGEST_WAIT),
     )

@@ -16,7 +16,8 @@ from ..json_schema import is_json
 from ..markers import marker_scanner, tails, tails_pattern
 from ..messages import DeltaToolCall
 from .json_value_scanner import JsonValueScanner
-from .tool_parser import ToolParser, Undecided
+from .tool_parser import ToolParser
+from .undecided import Undecided, usual_or_short
 from .writing import FunctionCalls, json_text
 
 LOOKAHEAD = 512
@@ -26,8 +27,6 @@ _WHITE_SPACE = re.compile(r"\s*+")
 _NOISE = re.compile(r"[^<]{0,256}")
 _HEADER = re.compile(r"\s{0,32}[^<\s]{1,256}\s{0,32}")
 _UNFINISHED_HEADER = re.compile(r"\s{0,32}[^<\s]{0,256}\s{0,32}\Z")
-
-
 _LONGEST_WAIT = 384  # characters, well below what the walk itself would hold
 
 
@@ -50,16 +49,13 @@ def _waits(
     header = rf"(?:[^{{{starts}]++|(?!{ends})[{starts}])*+\Z"
     gap = rf"\s*+(?:{re.escape(call_open_tag)}{header}|{tails_pattern(followers)}|\Z)"
     after = rf"{margin}(?:{re.escape(call_close_tag)}{gap}|{tails_pattern((call_close_tag, *followers))}|\Z)"
-    # to look one up is faster than a pattern (the space ends a tail)
+    # the space ends a tail
     between_calls = tuple(f"{call_close_tag}{space}{call_open_tag} " for space in ("", "\n"))
     return _Waits(
-        _short(frozenset(), header), _short(tails(followers), gap), _short(tails((*followers, *between_calls)), after)
+        usual_or_short(frozenset(), header, _LONGEST_WAIT),
+        usual_or_short(tails(followers), gap, _LONGEST_WAIT),
+        usual_or_short(tails((*followers, *between_calls)), after, _LONGEST_WAIT),
     )
-
-
-def _short(usual: frozenset[str], pattern: str) -> Undecided:
-    match = re.compile(pattern).match
-    return lambda text: text in usual or (len(text) < _LONGEST_WAIT and match(text))
 
 
 class Header(NamedTuple):
@@ -120,14 +116,16 @@ class SectionToolParser(ToolParser):
     def _read_header(self, text: str, pos: int) -> Header | None:
         """Read a header's text, which stands at ``pos`` for diagnostics; ``None`` where it names nothing."""
 
-    def _begin_payload(self) -> None:
-        self._state = GAP
-        stops = marker_scanner((self.call_close_tag, self.call_open_tag, *self.close_tags), self.boundaries)
-        self._stops = stops
+    def _set_up(self) -> None:
+        super()._set_up()
+        self._stops = marker_scanner((self.call_close_tag, self.call_open_tag, *self.close_tags), self.boundaries)
         self._waits = _waits(
             self.body_margin.pattern, self.call_close_tag, self.call_open_tag, self.argument_tag, self.close_tags
         )
-        self._scanner = JsonValueScanner(stops)
+
+    def _begin_payload(self) -> None:
+        self._state = GAP
+        self._scanner = JsonValueScanner(self._stops)
         self._kept_body: list[str] = []
 
     def _undecided_payload(self) -> Undecided | None:

@@ -6,7 +6,8 @@ import re
 
 from ..messages import DeltaToolCall
 from .invoke_tool_parser import InvokeToolParser
-from .tool_parser import ToolParserManager, Undecided, unfinished
+from .tool_parser import ToolParserManager
+from .undecided import Undecided, unfinished
 from .writing import FunctionCalls
 from .xml_tool_parser import LOOKAHEAD, AfterFunction
 

@@ -9,35 +9,26 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from typing import ClassVar
 
 from ..diagnostics import Diagnostic
 from ..grammar.call_syntax import CallSyntax, calls_format
 from ..grammar.formats import Format
 from ..grammar.tool_choice import Demand
-from ..markers import Boundaries, marker_scanner, tails
+from ..markers import Boundaries, marker_scanner
 from ..messages import DeltaToolCall
 from ..registry import Registry
 from ..request import ChatRequest
 from .argument_value import ArgumentValue
 from .json_value_scanner import JsonValueScanner
 from .next_block import LONGEST_WAIT, NextBlock, UsualPayload, next_block
+from .undecided import Undecided, unfinished
 from .writing import FunctionCalls
 
 _WHITE_SPACE = re.compile(r"\s*+")
 
 CallIdFactory = Callable[[int, str], str]
 """Makes the id of a call from its output index and function name."""
-
-Undecided = Callable[[str], object]
-"""Says of a text that waits whether it would go on waiting and do nothing else: false also where that isn't known."""
-
-
-@lru_cache(maxsize=256)
-def unfinished(tags: tuple[str, ...], boundaries: Boundaries) -> Undecided:
-    """True for what may become one of ``tags``."""
-    return tails(tags, boundaries).__contains__
 
 
 class ToolParser(ABC):

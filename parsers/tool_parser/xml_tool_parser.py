@@ -18,8 +18,8 @@ from ..json_schema import argument_types
 from ..markers import Boundaries, marker_scanner, tails, tails_pattern
 from ..messages import DeltaToolCall
 from .argument_value import ArgumentValue
-from .next_block import NOTHING
-from .tool_parser import ToolParser, Undecided
+from .tool_parser import ToolParser
+from .undecided import NOTHING, Undecided
 
 LOOKAHEAD = 1024
 """Characters that are held, at most, to judge one tag: what needs more is not what it looks like."""
