@@ -58,10 +58,10 @@ def string_text(body: str, raw: bool = False) -> str:
     stretch = _STRETCH.match(body)
     if stretch is not None and stretch.end() == len(body):  # as in nearly every small piece
         return _as_json(stretch)
-    if "\\\\" not in body and '\\"' not in body:  # each backslash begins an escape, and each quote lacks one
-        rewritten = body.replace("\\'", "'").replace('"', '\\"')
-        if _all_same_in_json(rewritten):
-            return rewritten
+    # Often quotes are all that differs. Where more does, or a backslash was not a quote's, the result isn't JSON.
+    rewritten = body.replace("\\'", "'").replace('"', '\\"')
+    if _all_same_in_json(rewritten):
+        return rewritten
     return _STRETCH.sub(_as_json, body)
 
 
