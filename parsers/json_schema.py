@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from json.encoder import encode_basestring as quote
 from typing import Any
+
+from .json_string import quote
 
 STRING_ONLY = frozenset(("string",))
 

@@ -154,6 +154,7 @@ def _ends_in_words(marker: str) -> set[int]:
 
 
 _CHARACTERS = Boundaries()
+_WINDOW = 4096
 
 
 class MarkerScanner:
@@ -181,22 +182,43 @@ class MarkerScanner:
         whole = re.compile(_pattern(self.markers, None))
         self.search_final, self.match_final = whole.search, whole.match
         if len(self.starts) > 1:
-            self.search = _search_by_common_character(self.markers, pattern)
-            self.search_final = _search_by_common_character(self.markers, whole)
+            self.search = _quick_search(self.markers, pattern)
+            self.search_final = _quick_search(self.markers, whole)
         self.undecided = tails(self.markers, boundaries).__contains__
 
 
-def _search_by_common_character(
-    markers: tuple[str, ...], pattern: re.Pattern[str]
-) -> Callable[..., re.Match[str] | None]:
-    """``pattern.search``, by way of a character that all markers have.
+_Search = Callable[..., "re.Match[str] | None"]
+
+
+def _quick_search(markers: tuple[str, ...], pattern: re.Pattern[str]) -> _Search:
+    """``pattern.search`` for markers that don't all begin with the same character.
 
     For one literal start `re` skips at the speed of C; where there are several it looks at each character, which is ten
     times as slow.
     """
     common = next((char for char in markers[0] if all(char in marker for marker in markers)), "")
-    if not common:
-        return pattern.search
+    return _search_by_common_character(markers, common, pattern) if common else _search_by_starts(markers, pattern)
+
+
+def _search_by_starts(markers: tuple[str, ...], pattern: re.Pattern[str]) -> _Search:
+    """``pattern.search``, from the first character on with which a marker begins."""
+    starts = {marker[0] for marker in markers}
+    search = pattern.search
+
+    def search_from(text: str, pos: int = 0) -> re.Match[str] | None:
+        while pos < len(text):
+            end = pos + _WINDOW  # else each search would look for a rare start up to the end of the text
+            found = [at for start in starts if (at := text.find(start, pos, end)) >= 0]
+            if found:
+                return search(text, min(found))
+            pos = end
+        return None
+
+    return search_from
+
+
+def _search_by_common_character(markers: tuple[str, ...], common: str, pattern: re.Pattern[str]) -> _Search:
+    """``pattern.search``, by way of a character that all markers have."""
     reach = max(marker.index(common) for marker in markers)
     search, match = pattern.search, pattern.match
 

@@ -42,3 +42,11 @@ def test_match(markers: list[str], text: str) -> None:
         match = scanner.match(text, pos)
         wanted = earliest(markers, text, pos, tails=True)
         assert (match is not None) == (wanted is not None and wanted[0] == pos)
+
+
+@given(MARKERS, st.lists(st.sampled_from(("x" * 4093, "x" * 4096, "a", "b", "<", "\n")), max_size=6).map("".join))
+def test_long_text(markers: list[str], text: str) -> None:
+    scanner = MarkerScanner(markers)
+    match = scanner.search(text, 0)
+    first = next((start for start in range(len(text)) if scanner.match(text, start)), None)
+    assert (None if match is None else match.start()) == first

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from ..tool_parser.json_value_scanner import LONG, SHORT_STRING, closing_quote
+from ..json_string import LONG, closing_quote
+from ..tool_parser.json_value_scanner import SHORT_STRING
 
 _IN_STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL).match
 _OUTSIDE = re.compile(rf'(?:[^"{{}}\[\]]++|{SHORT_STRING})*+', re.DOTALL).match

@@ -7,9 +7,10 @@ Where a value begins and ends in the wire text is the tool parser's business.
 from __future__ import annotations
 
 import json
-from json.encoder import encode_basestring as quote
+from json.encoder import encode_basestring
 
 from ..json_schema import STRING_ONLY, to_json
+from ..json_string import LONG, quote
 
 _MOSTLY_STRINGS = frozenset((STRING_ONLY, frozenset(("null", "string"))))
 _DECIDED_BY = 64  # characters: what is longer than this and its white space is not null
@@ -69,7 +70,7 @@ class ArgumentValue:
                 piece = piece[: -len(self._held)]
             else:
                 self._held = ""
-        return quote(piece)[1:-1]
+        return (encode_basestring(piece) if len(piece) < LONG else quote(piece))[1:-1]
 
     def end(self) -> str:
         """The value is complete; return the rest of its JSON text."""

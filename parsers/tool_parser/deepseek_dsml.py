@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from json.encoder import encode_basestring as quote
 from typing import Any
 
 from ..grammar.call_syntax import CallSyntax
 from ..json_schema import STRING_ONLY, declares, is_json
+from ..json_string import quote
 from ..markers import marker_scanner
 from ..messages import DeltaToolCall
 from .argument_value import ArgumentValue

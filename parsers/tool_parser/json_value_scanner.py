@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from ..json_string import LONG, closing_quote
 from ..markers import MarkerScanner
 
 # Possessive, so that a long value costs one pass and no backtracking stack. Whole strings and whole small containers
@@ -23,11 +24,6 @@ SHORT_STRING = r'"[^"\\]{0,256}+(?:\\.[^"\\]{0,256}+){0,16}+"'
 _INSIDE_STRING = r'[^"\\]*+(?:\\(?:[^u]|u(?![0-9a-fA-F]{0,3}\Z))[^"\\]*+)*+'
 
 _in_string = re.compile(_INSIDE_STRING, re.DOTALL).match
-
-LONG = 256
-"""Characters from which on it pays to look for the closing quote itself."""
-
-_SPARSE = 24  # characters between quotes; where they are closer a pattern is faster
 
 _SCALAR = re.compile(r'[^\s,:"{}\[\]<]*+')
 
@@ -51,23 +47,6 @@ def _walks(stop_starts: str) -> tuple[_Match, _Match, _Match]:
     rest = rf'{walk}(?:"{_INSIDE_STRING}()\Z|\Z)'
     whole = rf'{_INSIDE_STRING}(?:()\Z|"{rest})'
     return tuple(re.compile(pattern, re.DOTALL).match for pattern in (walk, rest, whole))  # type: ignore[return-value]
-
-
-def closing_quote(text: str, pos: int) -> int:
-    """Where the string that goes on at ``pos`` is closed; ``-1`` where it isn't, or a pattern should find out."""
-    escaped = 0
-    end = text.find('"', pos)
-    while end > pos and text[end - 1] == "\\":
-        start = end - 1
-        while start > pos and text[start - 1] == "\\":
-            start -= 1
-        if (end - start) % 2 == 0:
-            return end
-        escaped += 1
-        if escaped * _SPARSE > end - pos + LONG:
-            return -1
-        end = text.find('"', end + 1)
-    return end
 
 
 class JsonValueScanner:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+from ..json_string import LONG
 from ..markers import Boundaries, tails_pattern
 from .literals import string_body
 
@@ -75,10 +76,10 @@ def patterns(private_quote: str, in_list: bool, boundaries: Boundaries) -> Patte
     if private_quote:
         key, is_ = BARE_KEY, ":"
         quote, first = re.escape(private_quote), re.escape(private_quote[0])
-        tail, start = (tails_pattern((private_quote,), each) for each in (boundaries, Boundaries.characters()))
+        tail, begun = (tails_pattern((private_quote,), each) for each in (boundaries, Boundaries.characters()))
         body = rf"(?:[^{first}]++|(?!{quote}|{tail}){first})*+"
         strings = {private_quote: (body, tail)}
-        unfinished = rf"(?:{start}|{_UNFINISHED_SCALAR}\Z|{_UNFINISHED_START}\Z)"
+        unfinished = rf"(?:{begun}|{_UNFINISHED_SCALAR}\Z|{_UNFINISHED_START}\Z)"
     else:
         key, is_ = NAME, "="
         strings = {mark: (string_body(mark, raw=False).pattern, r"\\") for mark in "\"'"}
@@ -87,9 +88,11 @@ def patterns(private_quote: str, in_list: bool, boundaries: Boundaries) -> Patte
     next_ = unfinished if in_list else rf"{key}{_SPACE}(?:\Z|{is_}{_SPACE}(?:\Z|{unfinished}))"
     rest = rf"{_SPACE}(?:\Z|,{_SPACE}(?:\Z|{next_}))"
     if private_quote:
-        string = rf"{quote}({body})(?:{quote}{rest}|{tail})?+{_NO_GROUP}"
+        start = rf"[^{first}]{{0,{LONG}}}+(?:(?!{quote}|{tail}){first}[^{first}]{{0,{LONG}}}+){{0,8}}+"
+        string = rf"{quote}({start})(?:{quote}{rest}|{tail})?+{_NO_GROUP}"
     else:  # where the quote can't be one of three
-        string = "|".join(rf"{mark}(?!{mark}?\Z|{mark}{mark})([^{mark}\\]*+)(?:{mark}{rest})?+" for mark in "\"'")
+        start = rf"{{0,{LONG}}}+"
+        string = "|".join(rf"{mark}(?!{mark}?\Z|{mark}{mark})([^{mark}\\]{start})(?:{mark}{rest})?+" for mark in "\"'")
     scalar = rf"{_SCALAR}(?:{_SPACE}{_BRACKET}|(?={_SPACE},)(?:{rest})?)"
     value = rf"(?:\Z|{string}|{scalar}|{unfinished})"
     member = rf"{_NO_GROUP}{value}" if in_list else rf"(?:\Z|({key}){_SPACE}(?:\Z|{is_}{_SPACE}{value}))"

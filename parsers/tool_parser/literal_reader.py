@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from json.encoder import encode_basestring as quote
 from typing import Any
 
+from ..json_string import LONG, quote
 from ..markers import Boundaries
 from .literal_output import BRACE, CALL, DICT, LIST, OBJECTS, PAREN, SPLAT, UNDECIDED, ArgumentsOutput, Kind
 from .literal_patterns import NAME
@@ -74,6 +74,8 @@ class LiteralReader(LiteralSteps):
         """Walk on from ``pos``; return how far the text is consumed. What remains is handed in again, with more."""
         waiting = False
         while not (waiting or self.over):
+            if len(text) - pos > LONG and self._state is STRING:
+                pos = self._long_string(text, pos)
             match = None if self._expected is None else self._expected.usual(text, pos)
             if match is not None:
                 start = pos

@@ -6,8 +6,9 @@ Owns what the groups of :mod:`.literal_patterns` do to the reader's state. It re
 from __future__ import annotations
 
 import re
-from json.encoder import encode_basestring as quote
+from json.encoder import encode_basestring
 
+from ..json_string import LONG, closing_quote, quote
 from ..markers import Boundaries
 from .literal_output import CALL, DICT, LIST
 from .literal_patterns import KEY, PIECE, SCALAR, SINGLE_QUOTED, Expected, Match, Patterns, patterns
@@ -43,7 +44,27 @@ class LiteralSteps(LiteralValues):
         if "\\" in text and self._mark != self._private_quote:
             match = string_body(self._mark, self._raw).match(text)
             return string_text(text, self._raw) if match is not None and match.end() == len(text) else None
-        return None if inside in text else quote(text)[1:-1]
+        if inside in text:
+            return None
+        return (encode_basestring(text) if len(text) < LONG else quote(text))[1:-1]
+
+    def _long_string(self, text: str, pos: int) -> int:
+        """Take the rest of a string that is there up to its quote, which is found faster than matched.
+
+        Returns:
+            Where the quote stands; ``pos`` where that isn't known.
+        """
+        mark = self._mark
+        if mark == self._private_quote:
+            end = text.find(mark, pos)
+        elif len(mark) == 1:
+            end = closing_quote(text, pos, mark)
+        else:
+            return pos
+        if end <= pos:
+            return pos
+        self._add(string_text(text[pos:end], self._raw))
+        return end
 
     @property
     def waits(self) -> Match | None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from json.encoder import encode_basestring as quote
 from typing import NamedTuple
 
+from ..json_string import quote
 from ..markers import Boundaries, marker_scanner
 from .literal_output import CALL, LIST, OBJECTS, UNDECIDED, ArgumentsOutput
 from .literal_patterns import BARE_KEY, NAME, STRING_START

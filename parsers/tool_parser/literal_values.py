@@ -9,10 +9,10 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from json.encoder import encode_basestring as quote
 from typing import Any
 
 from ..json_schema import argument_types, to_json
+from ..json_string import quote
 from ..markers import Boundaries, marker_scanner
 from .literal_strings import AFTER, BARE, KEY_END, LOOKAHEAD, Finding, LiteralStrings, end_of, is_cut
 from .literals import LONGEST_SCALAR, perhaps_scalar, scalar

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from json.encoder import encode_basestring as quote
+
+from ..json_string import LONG, quote
 
 LONGEST_SCALAR = 512
 """Characters: what is longer is no number."""
@@ -55,14 +56,26 @@ def string_text(body: str, raw: bool = False) -> str:
     """JSON text, without the quotes, of a piece that :func:`string_body` matched."""
     if raw or "\\" not in body:
         return quote(body)[1:-1]
-    stretch = _STRETCH.match(body)
-    if stretch is not None and stretch.end() == len(body):  # as in nearly every small piece
-        return _as_json(stretch)
+    if len(body) < LONG:
+        stretch = _STRETCH.match(body)
+        if stretch is not None and stretch.end() == len(body):  # as in nearly every small piece
+            return _as_json(stretch)
     # Often quotes are all that differs. Where more does, or a backslash was not a quote's, the result isn't JSON.
     rewritten = body.replace("\\'", "'").replace('"', '\\"')
-    if _all_same_in_json(rewritten):
-        return rewritten
-    return _STRETCH.sub(_as_json, body)
+    return rewritten if _same_in_json(rewritten) else _STRETCH.sub(_as_json, body)
+
+
+def _same_in_json(text: str) -> bool:
+    """Whether the inside of a string means the same in JSON, and would be written the same."""
+    if len(text) < LONG:
+        return _all_same_in_json(text) is not None
+    import orjson  # as in quote
+
+    literal = f'"{text}"'
+    try:
+        return quote(orjson.loads(literal)) == literal
+    except ValueError:
+        return False
 
 
 def _as_json(stretch: re.Match[str]) -> str:
