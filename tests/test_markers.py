@@ -25,9 +25,10 @@ def earliest(markers: list[str], text: str, pos: int, tails: bool) -> tuple[int,
     return None
 
 
-@given(MARKERS, TEXTS, st.integers(0, 24))
-def test_search(markers: list[str], text: str, pos: int) -> None:
+@given(MARKERS, TEXTS, st.integers(0, 24), st.sampled_from(("", "x" * 64)))
+def test_search(markers: list[str], text: str, pos: int, padding: str) -> None:
     scanner = MarkerScanner(markers)
+    text = padding + text  # a long text is searched otherwise
     pos = min(pos, len(text))
     for search, tails in ((scanner.search, True), (scanner.search_final, False)):
         match = search(text, pos)

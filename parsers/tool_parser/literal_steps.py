@@ -14,7 +14,7 @@ from .literal_output import CALL, DICT, LIST
 from .literal_patterns import KEY, PIECE, SCALAR, SINGLE_QUOTED, Expected, Match, Patterns, patterns
 from .literal_strings import AFTER, MEMBER, STRING, VALUE
 from .literal_values import LiteralValues
-from .literals import WORDS, string_body, string_text
+from .literals import WORDS, all_same_in_json, string_body, string_text
 
 _IN_WORDS = re.compile(r"[\w.+\-]")
 
@@ -41,12 +41,26 @@ class LiteralSteps(LiteralValues):
         inside = self._inside
         if not inside:
             return None
-        if "\\" in text and self._mark != self._private_quote:
-            match = string_body(self._mark, self._raw).match(text)
-            return string_text(text, self._raw) if match is not None and match.end() == len(text) else None
-        if inside in text:
+        escapes = "\\" in text and self._mark != self._private_quote
+        if inside not in text:
+            if not escapes:
+                return (encode_basestring(text) if len(text) < LONG else quote(text))[1:-1]
+            if not self._raw and all_same_in_json(text):
+                return text
+        if not escapes or text[-1] == "\\":
             return None
-        return (encode_basestring(text) if len(text) < LONG else quote(text))[1:-1]
+        match = string_body(self._mark, self._raw).match(text)
+        return string_text(text, self._raw) if match is not None and match.end() == len(text) else None
+
+    def piece_before_tail(self, text: str) -> tuple[str, int] | None:
+        """The like of new text that ends within an escape, and where that begins."""
+        if not self._inside or "\\" not in text or self._mark == self._private_quote:
+            return None
+        match = string_body(self._mark, self._raw).match(text)
+        end = 0 if match is None else match.end()
+        if text[end:] != "\\":
+            return None
+        return string_text(text[:end], self._raw) if end else "", end
 
     def _long_string(self, text: str, pos: int) -> int:
         """Take the rest of a string that is there up to its quote, which is found faster than matched.
