@@ -175,6 +175,25 @@ class TestWriting:
             build_response_parser(tool_parser="qwen3").write_response("Why.")
         with pytest.raises(NotImplementedError):
             build_response_parser(reasoning_parser="default").write_response(calls=CALLS)
+        with pytest.raises(NotImplementedError, match="where content begins"):
+            build_response_parser(tool_parser="json_array").write_response("", "So.", CALLS)
+
+    @pytest.mark.parametrize(
+        ("target", "parts"),
+        [
+            (Target("default", "qwen3"), {"reasoning", "content", "calls"}),
+            (Target(tool="qwen3"), {"content", "calls"}),
+            (Target("default"), {"reasoning", "content"}),
+            (Target("default", "json_array"), {"reasoning", "calls"}),
+            (Target(tool="json_array"), {"calls"}),
+            (Target(response="gpt-oss"), {"reasoning", "content", "calls"}),
+        ],
+        ids=lambda each: each.label if isinstance(each, Target) else "",
+    )
+    def test_a_response_has_all_that_the_parser_reads(self, target: Target, parts: set[str]) -> None:
+        expected = written(SHAPES[0], 8000, parser_for(target)).expected
+        assert expected is not None
+        assert {name for name in ("reasoning", "content", "calls") if getattr(expected, name)} == parts
 
     @pytest.mark.parametrize("name", OURS)
     def test_every_shape_is_right(self, name: str) -> None:
@@ -268,7 +287,7 @@ class TestPlugins:
         ("args", "message"),
         [
             (("-t", "b-misquoting"), "arguments of call 0 differs from character"),
-            (("-t", "b-unwritable"), "wrong: writing the sample 'short values' raises KeyError"),
+            (("-t", "b-unwritable"), "wrong: writing the sample 'response' raises KeyError"),
             (("-t", "qwen3", "--response-parser", "b-torn"), "parse_complete gives another message than was written"),
             (("-t", "qwen3", "--response-parser", "b-raises"), "in chunks of 4 it raises RuntimeError: not\\x1b[31m"),
         ],

@@ -6,7 +6,8 @@ Owns what the responses hold and how long they are. How a format spells them is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import cycle, islice
 from typing import Any
@@ -17,6 +18,7 @@ NewParser = Callable[[], ResponseParser]
 NewParserFor = Callable[[ChatRequest], NewParser]
 
 _PROBE = 4_000  # characters of the values that tell how much a format adds to them
+_ROUND = 8_000  # characters of a usual response
 
 _PROSE = (
     "The question is which of three towns stays dry on Saturday, so I need a forecast for each of them.\n\n"
@@ -81,6 +83,17 @@ def _filled(block: str, size: int) -> str:
     return (block * (size // len(block) + 1))[: max(size - 1, 0)] + "."
 
 
+def _response(size: int) -> Message:
+    """What models answer in an agent: they think, say a little, make small calls and write a file."""
+    rounds = max(size // _ROUND, 1)
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("get_weather", {"city": "Bodø", "days": 3, "unit": "celsius"}),
+        ("record", dict(zip(("title", "count", "done", "day"), _VALUES, strict=False))),
+        ("write_file", {"path": "report.py", "text": _filled(_CODE, size // rounds * 5 // 16)}),
+    ]
+    return Message(_filled(_PROSE, size * 3 // 8), _filled(_PROSE, size // 8), calls * rounds)
+
+
 def _short_values(size: int) -> Message:
     names = (f"field_{number}" for number in range(max(size // 10, 1)))
     return Message(calls=[("record", dict(zip(names, cycle(_VALUES), strict=False)))])
@@ -96,6 +109,7 @@ def _many_calls(size: int) -> Message:
 
 
 SHAPES = (
+    Shape("response", _response),
     Shape("content", lambda size: Message(content=_filled(_PROSE, size))),
     Shape("long reasoning", lambda size: Message(reasoning=_filled(_PROSE, size), content="It stays dry in Voss.")),
     Shape("short values", _short_values),
@@ -116,6 +130,17 @@ def written(shape: Shape, size: int, new_parser_for: NewParserFor) -> Sample:
 
 
 def _write(message: Message, new_parser_for: NewParserFor) -> Sample:
+    """Write a message, and of one that has everything what the parser can read."""
+    if message.reasoning and message.calls:
+        calls_only = Message(calls=message.calls)
+        for less in (message, replace(message, reasoning=""), replace(message, content=""), calls_only):
+            with suppress(NotImplementedError):
+                return _write_all(less, new_parser_for)
+        message = replace(message, calls=())
+    return _write_all(message, new_parser_for)
+
+
+def _write_all(message: Message, new_parser_for: NewParserFor) -> Sample:
     new_parser = new_parser_for(ChatRequest(tools=_tools(message)))
     parser = new_parser()
     text = parser.write_response(message.reasoning, message.content, message.calls)

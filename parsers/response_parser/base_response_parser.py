@@ -211,9 +211,14 @@ class BaseResponseParser(ResponseParser):
             written = f"{open_tag}{reasoning}{self.reasoning.get_reasoning_close_tag()}"
         elif reasoning:
             raise NotImplementedError("no parser that tells reasoning from content")
-        if calls and self.tool is None:
+        if not calls:
+            return written + content
+        if self.tool is None:
             raise NotImplementedError("no tool parser")
-        return written + content + (self.tool.write_calls(calls) if calls and self.tool is not None else "")
+        block = self.tool.write_calls(calls)
+        if content and not block.lstrip().startswith(self._tool_openers):
+            raise NotImplementedError("calls without a tag stand where content begins, and nowhere else")
+        return written + content + block
 
     def _stream(self, delta_text: str, final: bool) -> Deltas:
         if self._ended:
