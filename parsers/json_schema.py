@@ -45,7 +45,8 @@ def argument_types(parameters: Mapping[str, Any], name: str) -> frozenset[str]:
     if not parameters:
         return frozenset()
     properties = parameters.get("properties")
-    schema = properties.get(name) if isinstance(properties, Mapping) else None
+    # a dict is far cheaper to tell than a mapping, and this is asked for each argument
+    schema = properties.get(name) if type(properties) is dict or isinstance(properties, Mapping) else None
     if type(schema) is dict and type(schema.get("type")) is str:  # nearly all of them
         return frozenset((schema["type"],))
     if schema is None:

@@ -93,8 +93,9 @@ class DsmlToolParser(XmlToolParser):
     payload_openers = ("<｜DSML｜invoke",)
     bare_openers = ("<｜DSML｜invoke",)
     arg_value_close_tag = _VALUE_CLOSE
-    usual_argument = r'<｜DSML｜parameter name="([^"\'<>\n]{1,256})" string="(true|false)">'
-    unfinished_argument = r"<｜DSML｜parameter[^<>\n]{0,160}"
+    usual_argument = r'<｜DSML｜parameter name="([^"\'<>\n]{1,256}+)" string="(true|false)">'
+    usual_end = "</｜DSML｜invoke>"
+    unfinished_argument = r"<｜DSML｜parameter[^<>\n]{0,160}+"
     several_functions = True
     block: str
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..messages import DeltaToolCall
 from .literal_tool_parser import LiteralToolParser
+from .next_block import UsualPayload
 from .tool_parser import ToolParserManager
 from .writing import FunctionCalls, json_text
 
@@ -28,6 +29,7 @@ class Gemma4ToolParser(LiteralToolParser):
     unfinished_head = re.compile(
         rf"(?:c|ca|cal|(?:call\s{{0,8}})?(?::\s{{0,8}}(?:{_NAME}\s{{0,32}}(?:<[|a-z_]{{0,10}})?)?)?)\Z"
     )
+    usual_payload = UsualPayload("call:", r"[\w.\-]", "{")
     private_quote = '<|"|>'
 
     @classmethod
@@ -51,6 +53,9 @@ class Gemma4ToolParser(LiteralToolParser):
         if isinstance(value, list):
             return "[" + ",".join(map(cls._write_value, value)) + "]"
         return json_text(value)
+
+    def _begin_named(self, name: str, deltas: list[DeltaToolCall], pos: int) -> None:
+        self._open_call(name, "}", deltas, pos)
 
     def _begin(self, head: re.Match[str], deltas: list[DeltaToolCall], pos: int) -> None:
         if head["call"] is None or head["bracket"] == "(":

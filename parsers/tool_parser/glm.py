@@ -24,8 +24,8 @@ _ARGUMENT = re.compile(r"([^<]{0,256})(?:(?P<close></arg_key>)(?P<stray>\s*+</ar
 _UNFINISHED_ARGUMENT = re.compile(r"[^<]{0,256}(?:</?[a-z_]{0,9})?\Z")
 _VALUE_OPENER = re.compile(r"\s{0,256}<arg_value>")
 _UNFINISHED_OPENER = re.compile(r"\s{0,256}(?:</?[a-z_]{0,9})?\Z")
-_USUAL_PAIR = r"<arg_key>([^<\s]{1,256})</arg_key>\s{0,32}<arg_value>"
-_UNFINISHED_PAIR = r"<arg_key>[^<>]{0,128}(?:</?[a-z_]{0,9}(?:>\s{0,32}(?:<[a-z_]{0,9})?)?)?"
+_USUAL_PAIR = r"<arg_key>([^<\s]{1,256}+)</arg_key>\s{0,32}+<arg_value>"
+_UNFINISHED_PAIR = r"<arg_key>[^<>]{0,128}+(?:</?[a-z_]{0,9}+(?:>\s{0,32}+(?:<[a-z_]{0,9}+)?+)?+)?+"
 _NEXT_ARGUMENT = re.compile(r"<arg_key>\s{0,32}([^<\s]{1,128})\s{0,32}</arg_key>\s{0,32}<arg_value>")
 _UNFINISHED_NEXT = re.compile(
     r"<arg_key>\s{0,32}[^<\s]{0,128}\s{0,32}(?:</?[a-z_]{0,7}|</arg_key>\s{0,32}(?:<[a-z_]{0,9})?)?\Z"
@@ -39,8 +39,9 @@ class Glm47ToolParser(XmlToolParser):
     description = "a name, then <arg_key> and <arg_value> pairs: GLM-4.7, GLM-5"
     arg_value_close_tag = "</arg_value>"
     usual_argument = _USUAL_PAIR
+    usual_end = "(?=</tool_call>)"
     unfinished_argument = _UNFINISHED_PAIR
-    usual_payload = UsualPayload("", r"[\w.\-:]", ("<arg_key>", "\n<arg_key>", "</tool_call>"))
+    usual_payload = UsualPayload("", r"[\w.\-:]", followers=("<arg_key>", "\n<arg_key>", "</tool_call>"))
     tag_margin: ClassVar[str] = ""  # what a model writes between tags
     value_followers = ("<arg_key>", "</tool_call>")
     value_breakers = {"<arg_key>": (), "</tool_call>": ("<tool_call>",)}  # noqa: RUF012

@@ -40,8 +40,9 @@ class InvokeToolParser(XmlToolParser):
         super().__init_subclass__()
         cls.invoke, cls.invoke_close = f"<{cls.prefix}invoke", f"</{cls.prefix}invoke>"
         cls.parameter, cls.arg_value_close_tag = f"<{cls.prefix}parameter", f"</{cls.prefix}parameter>"
-        cls.usual_argument = rf"""{re.escape(cls.parameter)} name="([^"'<>\s]{{1,256}})">"""
-        cls.unfinished_argument = rf"{re.escape(cls.parameter)}[^<>\n]{{0,160}}"
+        cls.usual_argument = rf"""{re.escape(cls.parameter)} name="([^"'<>\s]{{1,256}}+)">"""
+        cls.usual_end = cls.invoke_close
+        cls.unfinished_argument = rf"{re.escape(cls.parameter)}[^<>\n]{{0,160}}+"
         if not cls.payload_openers:
             cls.payload_openers = (f"{cls.invoke} name",)
         cls.bare_openers = cls.payload_openers

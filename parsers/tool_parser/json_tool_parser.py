@@ -32,8 +32,8 @@ _ONLY_SEPARATORS = re.compile(r"[\s,;\[\]]*+")
 # An envelope and a field in the usual form are read at one go, once they are all there: the walk sees only the rest.
 _NAMED = re.compile(r'\{\s*+"name"\s*+:\s*+"([^"\\]{1,64})"').match
 _FIELD = re.compile(r'[\s,]*+"([^"\\]{1,64})"\s*+:\s*+(?=[^\s])').match
-SHORT_KEY = r'\s{0,32}+"[^"\\]{0,64}'
-UNFINISHED_FIELD = rf'(?:{SHORT_KEY}(?:"\s{{0,32}}+(?::(?:{SHORT_KEY}|\s{{0,32}}+))?)?|\s{{0,32}}+)\Z'
+SHORT_KEY = r'\s{0,32}+"[^"\\]{0,64}+'
+UNFINISHED_FIELD = rf'(?:{SHORT_KEY}(?:"\s{{0,32}}+(?::(?:{SHORT_KEY}|\s{{0,32}}+))?+)?+|\s{{0,32}}+)\Z'
 """Matches a field as far as it has come, up to the end of a short string as its value."""
 unfinished_field = re.compile(rf"[\s,]{{0,32}}+{UNFINISHED_FIELD}").match
 
@@ -71,7 +71,7 @@ class JsonToolParser(JsonEnvelope):
     id_field: ClassVar[str] = ""
     close_tag_optional: ClassVar[bool] = False
     payload_openers = ("{",)
-    usual_payload: ClassVar[UsualPayload | None] = UsualPayload('{"name": "', r'[^"\\]', ('"',))
+    usual_payload: ClassVar[UsualPayload | None] = UsualPayload('{"name": "', r'[^"\\]', '"')
     payload_filler = re.compile(r"[\s\[]*+")  # an array of envelopes is understood as well
 
     def _set_up(self) -> None:
@@ -148,7 +148,9 @@ class JsonToolParser(JsonEnvelope):
                     end = self._close_object(deltas, pos)
                 elif (field := _FIELD(text, pos)) is not None:
                     self._key, self._state = field[1], VALUE
-                    end = field.end()
+                    end = self._begin_value(text, final, field.end())
+                    if self._passing is not None:
+                        return end
                 elif not final and unfinished_field(text, pos):
                     break
                 else:
@@ -236,6 +238,11 @@ class JsonToolParser(JsonEnvelope):
         self._set_name(named[1], deltas)
         return named.end()
 
+    def _begin_named(self, name: str, deltas: list[DeltaToolCall], pos: int) -> None:
+        self._envelope_offset = self.base_offset + pos
+        self._state = INSIDE
+        self._set_name(name, deltas)
+
     def _end_payload(self, end: int, *, judge: bool = True) -> None:
         if judge:
             self._judge_gap(end)
@@ -291,7 +298,10 @@ class JsonToolParser(JsonEnvelope):
         else:
             self._end_envelope(deltas)
             self._state = OUTSIDE
-            self._payload_closed = self._ends_itself and self._depth <= 0
+            if self._depth <= 0 and self._ends_itself:
+                self._payload_closed = True
+            elif self._depth <= 0 and self._next_block is not None:
+                self._payload_closed = self._may_go_on = True
         return pos + 1
 
     def _stop_at(self, text: str, final: bool, pos: int) -> re.Match[str] | None:
@@ -313,9 +323,11 @@ class JsonToolParser(JsonEnvelope):
 
     def _value(self, text: str, final: bool, pos: int) -> int:
         pos = _WHITE_SPACE.match(text, pos).end()  # type: ignore[union-attr]
-        if pos == len(text):
-            return pos
-        first = text[pos]
+        return pos if pos == len(text) else self._begin_value(text, final, pos)
+
+    def _begin_value(self, text: str, final: bool, pos: int) -> int:
+        """A value, or what stands in its place, begins at ``pos``."""
+        first, key = text[pos], self._key
         stop = self._stop_at(text, final, pos) if first == "[" else None
         if stop is not None and stop.lastindex is None:
             return pos
@@ -323,14 +335,18 @@ class JsonToolParser(JsonEnvelope):
             self._report_malformed(pos, f"no value for the key {self._key!r}")
             self._state = INSIDE
             return pos + (first == ":")
-        key = self._key
         self._value_offset = self.base_offset + pos
         if key == "function" and first == "{" and self._name is None:
             self._nesting += 1
             self._state = INSIDE
             return pos + 1
-        self._parts.clear()
         self._scanner.begin(first)
+        if first in "{[" and key in self._declared and self._name is not None and not self._argument_key:
+            self._take_arguments()
+            self._passing = self._scanner
+            self._state = INSIDE
+            return pos
+        self._parts.clear()
         if key == "name" and self._name is None and first == '"':
             self._state = NAME
         elif key == self.id_field and self._name is None and first == '"':
@@ -340,10 +356,6 @@ class JsonToolParser(JsonEnvelope):
         elif key not in self._spellings or self._argument_key:
             self._state = OTHER
             self._report_field(key)
-        elif key in self._declared and first in "{[" and self._name is not None:
-            self._take_arguments()
-            self._passing = self._scanner
-            self._state = INSIDE
         else:
             self._state = BUFFERED
         return pos

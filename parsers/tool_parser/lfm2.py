@@ -47,6 +47,10 @@ class Lfm2ToolParser(PythonicToolParser, JsonToolParser):
         self._json = begins is True
         return begins
 
+    def _begin_named(self, name: str, deltas: list[DeltaToolCall], pos: int) -> None:
+        self._json = True
+        JsonToolParser._begin_named(self, name, deltas, pos)
+
     def _undecided_payload(self) -> Undecided | None:
         return (JsonToolParser if self._json else PythonicToolParser)._undecided_payload(self)
 

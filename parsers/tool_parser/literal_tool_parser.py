@@ -79,8 +79,16 @@ class LiteralToolParser(ToolParser):
             return super().plain_piece(text)
         return self._reader.plain_piece(text) if self.call_index >= 0 else None
 
+    def piece_before_tail(self, text: str) -> tuple[str, int] | None:
+        piece = self._reader.piece_before_tail(text) if self._in_call and self.call_index >= 0 else None
+        return super().piece_before_tail(text) if piece is None else piece
+
     def feed_tool_block(self, text: str, deltas: list[DeltaToolCall], final: bool = False, pos: int = 0) -> int:
         if self._in_call and not final:  # most chunks inside a call need no more than this
+            piece = None if pos else self._reader.plain_piece(text)
+            if piece is not None:
+                self._emit_delta(deltas, piece)
+                return len(text)
             pos = self._arguments(text, deltas, pos)
             if self._in_call:
                 return pos
@@ -122,6 +130,8 @@ class LiteralToolParser(ToolParser):
         pos = reader.feed(text, pos, final)
         if reader.over:
             self._in_call = False
+            if self._next_block is not None and not self.in_list:
+                self._payload_closed = self._may_go_on = True
         elif final:
             reader.cut(text, pos)
             pos = len(text)
@@ -182,12 +192,16 @@ class LiteralToolParser(ToolParser):
     def _begin(self, head: re.Match[str], deltas: list[DeltaToolCall], pos: int) -> None:
         """A call's head stands at ``pos``."""
         self._held.clear()
-        self._any_call = True
         name, bracket = head.group("name", "bracket")
-        self._begin_call(name, deltas, pos)
-        if not bracket:
-            self._emit_delta(deltas, "{}")
+        if bracket:
+            self._open_call(name, ")" if bracket == "(" else "}", deltas, pos)
             return
-        self._in_call = True
-        closer = ")" if bracket == "(" else "}"
+        self._any_call = True
+        self._begin_call(name, deltas, pos)
+        self._emit_delta(deltas, "{}")
+
+    def _open_call(self, name: str, closer: str, deltas: list[DeltaToolCall], pos: int) -> None:
+        """A call begins at ``pos``, whose bracket ``closer`` ends."""
+        self._any_call = self._in_call = True
+        self._begin_call(name, deltas, pos)
         self._reader.begin(self.request.parameters_of(name), DICT if self.private_quote else CALL, closer)

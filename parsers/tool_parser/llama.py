@@ -17,7 +17,7 @@ class LlamaToolParser(BareJsonToolParser):
 
     description = "JSON after <|python_tag|> or bare, no close tag: Llama 3.1, 3.2, 3.3, 4"
     argument_field = "parameters"
-    usual_payload = UsualPayload('{"name": "', r'[^"\\]', ('", "parameters":', '", "arguments":'), bare=True)
+    usual_payload = UsualPayload('{"name": "', r'[^"\\]', '"', (', "parameters":', ', "arguments":'), bare=True)
     separator = re.compile(r"[\s;,]*+")
 
     @classmethod

@@ -43,7 +43,7 @@ class MistralToolParser(BareJsonToolParser):
 
     description = "[TOOL_CALLS] with a name and [ARGS], or with a JSON array: all Mistral models that call tools"
     id_field = "id"
-    usual_payload = UsualPayload("", _WORD, ("[ARGS]",))
+    usual_payload = UsualPayload("", _WORD, "[ARGS]")
     payload_filler = re.compile(rf"(?:\s|\[(?!{_part_of(_TAG[1:])}?\Z|{re.escape(_TAG[1:])}))*+")
 
     def _set_up(self) -> None:
@@ -84,6 +84,9 @@ class MistralToolParser(BareJsonToolParser):
             self._begin_headed(header["name"].rstrip(), header["id"], deltas, pos)
             pos = header.end()
         return super()._consume_stream_payload(text, deltas, final, pos)
+
+    def _begin_named(self, name: str, deltas: list[DeltaToolCall], pos: int) -> None:
+        self._begin_headed(name, None, deltas, pos)
 
     def _begin_call(self, name: str, deltas: list[DeltaToolCall], pos: int, call_id: str | None = None) -> bool:
         if call_id in self._ids:

@@ -29,13 +29,15 @@ class UsualPayload(NamedTuple):
     Attributes:
         start: what stands before the function's name.
         name: pattern of one character of a name.
-        ends: what stands after it, one of these.
+        tail: what stands right behind the name and belongs to it.
+        followers: what must follow then, one of these.
         bare: whether the next block is one without its open tag, told by what is given here alone.
     """
 
     start: str
     name: str
-    ends: tuple[str, ...]
+    tail: str = ""
+    followers: tuple[str, ...] = ("",)
     bare: bool = False
 
 
@@ -43,7 +45,8 @@ class NextBlock(NamedTuple):
     """What leads from the end of a payload to the next one.
 
     Attributes:
-        match: matches from the end of a payload up to the next one; the group ``open`` is the open tag between them.
+        match: matches from the end of a payload up to the followers of the next one, which begins with the group
+            ``payload``; ``open`` is the open tag between them, ``name`` the function's.
         undecided: true for a text that may become that, or a close tag alone; bounded by :data:`LONGEST_WAIT`.
     """
 
@@ -69,13 +72,14 @@ def next_block(
         boundaries: where chunks can end.
     """
     written_tags = tuple(filter(None, open_tags))
-    closes, opens, ends = ("|".join(map(re.escape, tags)) for tags in (close_tags, open_tags, payload.ends))
+    ends = tuple(payload.tail + follower for follower in payload.followers)
+    closes, opens, followers = ("|".join(map(re.escape, tags)) for tags in (close_tags, open_tags, payload.followers))
     between, closing = separator, NOTHING
     if close_tags:
         between = rf"\s{{0,32}}+(?:{closes}){separator}"
         closing = rf"\s{{0,32}}+(?:{tails_pattern(close_tags, boundaries)}|\Z)"
-    named = rf"{re.escape(payload.start)}{payload.name}{{1,{_LONGEST_NAME}}}"
-    begun = rf"{tails_pattern((payload.start,))}|{named}?(?:\Z|{tails_pattern(payload.ends)})|\Z"
+    start, name, tail = re.escape(payload.start), rf"{payload.name}{{1,{_LONGEST_NAME}}}+", re.escape(payload.tail)
+    begun = rf"{tails_pattern((payload.start,))}|{start}(?:{name})?+(?:\Z|{tails_pattern(ends)})|\Z"
     opening = rf"(?:{opens})\s{{0,32}}+(?:{begun})|{tails_pattern(written_tags, boundaries)}|\Z"
     # most models write it in one of these ways (the space ends a tail)
     separators = [each for each in _SEPARATORS if re.fullmatch(separator, each)]
@@ -83,6 +87,8 @@ def next_block(
     ways = product(before, close_tags or ("",), separators, open_tags, _SPACES, (f"{payload.start} ",))
     usual = tails(close_tags, boundaries) | tails(tuple(map("".join, ways)))
     return NextBlock(
-        re.compile(rf"{between}(?P<open>{opens})\s{{0,32}}+(?={named}(?:{ends}))").match,
+        re.compile(
+            rf"{between}(?P<open>{opens})\s{{0,32}}+(?P<payload>{start}(?P<name>{name}){tail})(?={followers})"
+        ).match,
         usual_or_short(usual, rf"{between}(?:{opening})|{closing}", LONGEST_WAIT),
     )

@@ -37,11 +37,12 @@ class FunctionTagsToolParser(XmlToolParser):
     payload_openers = ("<function=",)
     bare_openers = ("<function=",)
     arg_value_close_tag = "</parameter>"
-    usual_argument = r"""<parameter=([^<>\s"']{1,256})>"""
-    unfinished_argument = r"<parameter=[^<>\n]{0,128}"
+    usual_argument = r"""<parameter=([^<>\s"']{1,256}+)>"""
+    unfinished_argument = r"<parameter=[^<>\n]{0,128}+"
+    usual_end = "</function>"
     template_newlines = True
     several_functions = True
-    usual_payload = UsualPayload("<function=", r"[^<>\s]", (">",))
+    usual_payload = UsualPayload("<function=", r"[^<>\s\"']", ">")
     value_margin: ClassVar[str] = "\n"  # what a model writes on each side of a value
 
     def __init_subclass__(cls) -> None:

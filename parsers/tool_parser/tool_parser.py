@@ -52,7 +52,8 @@ class ToolParser(ABC):
         tag_optional: a call without tag is a usual form of the format, so that no tag is missing there.
         payload_filler: what may stand between open tag and payload.
         separator: what may stand between two blocks without being text (R17).
-        usual_payload: how a payload usually begins, which :meth:`join_blocks` needs; ``None`` is right too, but slower.
+        usual_payload: how a payload usually begins, which :meth:`join_blocks` needs, along with :meth:`_begin_named`;
+            ``None`` is right too, but slower.
         tool_close_prefixes: pieces of the close tag that can end a chunk, where the author says so; they are checked.
         diagnostics: where findings go; the response parser shares its own list.
         call_index: output index of the current call; negative where nothing of it may be emitted.
@@ -94,6 +95,7 @@ class ToolParser(ABC):
         self._opening = False  # between the open tag and the payload
         self._tagged = True  # the block has an open tag, so that it must have a close tag too
         self._payload_closed = False
+        self._may_go_on = False  # a payload that is closed goes on, if no other block follows it at once
         self._held: list[str] = []  # consumed, but perhaps text after all
         self._block_offset = 0
         self._calls = 0  # accepted so far
@@ -216,7 +218,7 @@ class ToolParser(ABC):
             offset: where, in characters from the start of the response.
             tag: the open tag that was consumed; ``""`` where a payload stands here without one.
         """
-        self.block_closed = self.block_rejected = self._payload_closed = False
+        self.block_closed = self.block_rejected = self._payload_closed = self._may_go_on = False
         self.returned_text = self.missing_close_tag = ""
         self._opening = self._tagged = bool(tag)
         self._streamed = None
@@ -238,8 +240,8 @@ class ToolParser(ABC):
             self._next_block = next_block(self.close_tags, separator, open_tags, payload, self.boundaries)
             self._undecided_end = self._next_block.undecided
 
-    def _find_next_block(self, text: str, final: bool, pos: int) -> int | None:
-        """Go on behind the open tag of a block that follows the payload which ends at ``pos``.
+    def _find_next_block(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int | None:
+        """Go on behind the function's name of a block that follows the payload which ends at ``pos``.
 
         Returns:
             Where it goes on; ``pos`` where more text must come to tell; ``None`` where no block follows at once.
@@ -250,9 +252,15 @@ class ToolParser(ABC):
         if following is not None:
             self._held.clear()
             self.open_block(self.base_offset + following.start("open"), following["open"])
+            self._opening = False
+            self._begin_named(following["name"], deltas, following.start("payload"))
             return following.end()
         waits = not final and len(text) - pos < LONGEST_WAIT and self._next_block.undecided(text[pos:])
         return pos if waits else None
+
+    def _begin_named(self, name: str, deltas: list[DeltaToolCall], pos: int) -> None:
+        """A payload that begins at ``pos`` as :attr:`usual_payload` says was read up to its followers."""
+        raise NotImplementedError(f"{type(self).__qualname__}._begin_named, as it has a usual_payload")
 
     def plain_piece(self, text: str) -> str | None:
         """Take text that lies within a string argument whole: the hot path before :meth:`feed_tool_block`.
@@ -347,12 +355,15 @@ class ToolParser(ABC):
             if not self._payload_closed:
                 pos = self._consume_stream_payload(text, deltas, final, pos)
             if self._payload_closed:
-                following = self._find_next_block(text, final, pos)
-                if following is None:
+                following = self._find_next_block(text, deltas, final, pos)
+                if following is not None:
+                    pos = following
+                    if self._payload_closed:
+                        return pos
+                elif self._may_go_on:
+                    self._payload_closed = self._may_go_on = False
+                else:
                     return self._consume_close_tag(text, final, pos)
-                pos = following
-                if self._payload_closed:
-                    return pos
             elif self._passing is None:
                 break
         if final:

@@ -57,13 +57,16 @@ def _unfinished_close(markers: tuple[str, ...], followers: tuple[str, ...], boun
 
 
 @lru_cache(maxsize=64)
-def _value_close(tag: str, argument: str, followers: tuple[str, ...]) -> Callable[[str, int], re.Match[str] | None]:
+def _value_close(
+    tag: str, argument: str, end: str, followers: tuple[str, ...]
+) -> Callable[[str, int], re.Match[str] | None]:
     """Matches a closing tag in the common case: what may follow it does, after a little white space.
 
-    An argument in its usual form is matched up to its value, of other followers nothing.
+    An argument in its usual form is matched up to its value, the function's end as the group ``end``, of other
+    followers nothing.
     """
-    others = "|".join(map(re.escape, followers))
-    return re.compile(rf"{re.escape(tag)}(?:\s{{0,64}}{argument}|(?=\s{{0,64}}(?:{others})))").match
+    usual, others = rf"{argument}|(?P<end>{end})", "|".join(map(re.escape, followers))
+    return re.compile(rf"{re.escape(tag)}(?:\s{{0,64}}+(?:{usual})|(?=\s{{0,64}}+(?:{others})))").match
 
 
 @lru_cache(maxsize=64)
@@ -101,6 +104,7 @@ class XmlToolParser(ToolParser):
         several_functions: whether a block can hold more than one function.
         usual_argument: matches an argument's head, from its tag up to its value, with its name in the first group,
             where it is written as it should be: the hooks then see only what deviates.
+        usual_end: matches what ends a function after a value, where the dialect's hook would find nothing to report.
         unfinished_argument: matches what an argument may begin with, up to its value, as far as it has come; bounded.
             Such text waits at little cost. A pattern that matches nothing is right too, but slower.
     """
@@ -112,6 +116,7 @@ class XmlToolParser(ToolParser):
     template_newlines: ClassVar[bool] = False
     several_functions: ClassVar[bool] = False
     usual_argument: ClassVar[str] = rf"{NOTHING}()"
+    usual_end: ClassVar[str] = NOTHING
     unfinished_argument: ClassVar[str] = NOTHING
 
     def _set_up(self) -> None:
@@ -121,7 +126,7 @@ class XmlToolParser(ToolParser):
         markers = (close_tag[:-1], *self.value_breakers)
         self._value_scanner = marker_scanner(markers, boundaries)
         self._streams = self._value_scanner.starts == "<"
-        self._value_close = _value_close(close_tag, self.usual_argument, followers)
+        self._value_close = _value_close(close_tag, self.usual_argument, self.usual_end, followers)
         self._unfinished_close = _unfinished_close(markers, followers, boundaries)
         tags = (*followers, close_tag, *self.close_tags)
         self._unfinished_argument = _unfinished_tag(tags, self.unfinished_argument, boundaries)
@@ -250,8 +255,15 @@ class XmlToolParser(ToolParser):
         if head is None:
             return None
         end, name, following = head
+        self._begin_named(name, deltas, pos)
+        if following == "done":
+            self._end_function(deltas)
+        return end
+
+    def _begin_named(self, name: str, deltas: list[DeltaToolCall], pos: int) -> None:
         self._functions += 1
         self._object_open = False
+        self._state = ARG_START
         parameters = self.request.parameters_of(name)
         if parameters is not self._parameters:
             self._parameters, self._types = parameters, {}
@@ -260,17 +272,15 @@ class XmlToolParser(ToolParser):
         else:
             self.call_index = -1
             self._report("call-without-name", pos, "no function name here: the call was dropped")
-        if following == "done":
-            self._end_function(deltas)
-        else:
-            self._state = ARG_START
-        return end
 
     def _end_function(self, deltas: list[DeltaToolCall]) -> None:
         self._emit_delta(deltas, "}" if self._object_open else "{}")
         self._object_open = False
         self._state = FUNCTION
-        self._payload_closed = not self.several_functions
+        if not self.several_functions:
+            self._payload_closed = True
+        elif self._next_block is not None:
+            self._payload_closed = self._may_go_on = True
 
     def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
         """The text ends inside the payload: what was begun is closed, nothing is invented (R16)."""
@@ -353,6 +363,9 @@ class XmlToolParser(ToolParser):
             self._end_value(deltas)
             if close.lastindex is None:  # what follows is a tag, but perhaps not all of it
                 return start, not final and text.find(">", start) < 0
+            if close.lastgroup == "end":
+                self._end_function(deltas)
+                return start, False
             self._begin_value(self._name_in(close), start)
             return start, not final and start == len(text)
         scanner = self._value_scanner
