@@ -63,7 +63,7 @@ class ArgumentValue:
         if not self.streamed:
             self._parts.append(piece)
             return self._decide() if self._undecided else ""
-        if self._template_newlines and (self._held or piece[-1:] in "\r\n"):
+        if self._template_newlines and (self._held or piece[-1] in "\r\n"):
             piece = self._held + piece
             if piece.endswith(("\n", "\r")):  # perhaps the template's, or the first half of that
                 self._held = "\r\n" if piece.endswith("\r\n") else piece[-1]
