@@ -154,7 +154,9 @@ def _ends_in_words(marker: str) -> set[int]:
 
 
 _CHARACTERS = Boundaries()
+_START = 8  # characters of a marker that are rare enough
 _WINDOW = 4096
+_MANY_STARTS = 32  # in a window: where there are more, a pattern is as fast
 _SHORT = 64  # characters that a pattern searches as fast as anything else
 
 
@@ -188,58 +190,38 @@ class MarkerScanner:
         self.undecided = tails(self.markers, boundaries).__contains__
 
 
-_Search = Callable[..., "re.Match[str] | None"]
-
-
-def _quick_search(markers: tuple[str, ...], pattern: re.Pattern[str]) -> _Search:
+def _quick_search(markers: tuple[str, ...], pattern: re.Pattern[str]) -> Callable[..., re.Match[str] | None]:
     """``pattern.search`` for markers that don't all begin with the same character.
 
     For one literal start `re` skips at the speed of C; where there are several it looks at each character, which is ten
-    times as slow in a long text.
+    times as slow in a long text. So the first characters of each marker are looked for, unless there are many of them.
     """
-    common = next((char for char in markers[0] if all(char in marker for marker in markers)), "")
-    search = pattern.search
-    skip = _search_by_common_character(markers, common, pattern) if common else _search_by_starts(markers, pattern)
-
-    def search_quickly(text: str, pos: int = 0) -> re.Match[str] | None:
-        return search(text, pos) if len(text) - pos < _SHORT else skip(text, pos)
-
-    return search_quickly
-
-
-def _search_by_starts(markers: tuple[str, ...], pattern: re.Pattern[str]) -> _Search:
-    """``pattern.search``, from the first character on with which a marker begins."""
-    starts = {marker[0] for marker in markers}
-    search = pattern.search
-
-    def search_from(text: str, pos: int = 0) -> re.Match[str] | None:
-        while pos < len(text):
-            end = pos + _WINDOW  # else each search would look for a rare start up to the end of the text
-            found = [at for start in starts if (at := text.find(start, pos, end)) >= 0]
-            if found:
-                return search(text, min(found))
-            pos = end
-        return None
-
-    return search_from
-
-
-def _search_by_common_character(markers: tuple[str, ...], common: str, pattern: re.Pattern[str]) -> _Search:
-    """``pattern.search``, by way of a character that all markers have."""
-    reach = max(marker.index(common) for marker in markers)
+    starts = {marker[:_START] for marker in markers}
+    starts = {start for start in starts if not any(start != other and start.startswith(other) for other in starts)}
     search, match = pattern.search, pattern.match
 
-    def search_near(text: str, pos: int = 0) -> re.Match[str] | None:
-        at = text.find(common, pos)
-        while at >= 0:
-            for start in range(max(pos, at - reach), at + 1):
-                found = match(text, start)
+    def search_quickly(text: str, pos: int = 0) -> re.Match[str] | None:
+        last = len(text) - _START  # from here on a tail may be shorter than a start
+        if last - pos < _SHORT:
+            return search(text, pos)
+        while pos < last:
+            end = min(pos + _WINDOW, last)  # else each search would look for a rare start up to the end of the text
+            tries = 0
+            while places := [at for start in starts if (at := text.find(start, pos, end + _START)) >= 0]:
+                pos = min(places)
+                if pos >= end:  # where another start may stand before it
+                    break
+                found = match(text, pos)
                 if found is not None:
                     return found
-            at = text.find(common, at + 1)
-        return search(text, max(pos, len(text) - reach))  # a tail may end before that character
+                tries += 1
+                if tries == _MANY_STARTS:
+                    return search(text, pos)
+                pos += 1
+            pos = end
+        return search(text, last)
 
-    return search_near
+    return search_quickly
 
 
 @lru_cache(maxsize=1024)

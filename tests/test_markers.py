@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from unspool.parsers import MarkerScanner
 
 ALPHABET = "ab<\n"
-MARKERS = st.lists(st.text(ALPHABET, min_size=1, max_size=4), min_size=1, max_size=4)
+MARKER = st.builds(str.__mul__, st.text(ALPHABET, min_size=1, max_size=4), st.sampled_from((1, 1, 4)))
+MARKERS = st.lists(MARKER, min_size=1, max_size=4)
 TEXTS = st.text(ALPHABET + "x", max_size=24)
 
 
@@ -25,9 +26,11 @@ def earliest(markers: list[str], text: str, pos: int, tails: bool) -> tuple[int,
     return None
 
 
-@given(MARKERS, TEXTS, st.integers(0, 24), st.sampled_from(("", "x" * 64)))
-def test_search(markers: list[str], text: str, pos: int, padding: str) -> None:
+@given(MARKERS, TEXTS, st.integers(0, 24), st.sampled_from(("", "x" * 99)), st.data())
+def test_search(markers: list[str], text: str, pos: int, padding: str, data: st.DataObject) -> None:
     scanner = MarkerScanner(markers)
+    beginnings = sorted({marker[:end] for marker in markers for end in range(1, len(marker) + 1)})
+    text += "".join(data.draw(st.lists(st.sampled_from(beginnings), max_size=3)))
     text = padding + text  # a long text is searched otherwise
     pos = min(pos, len(text))
     for search, tails in ((scanner.search, True), (scanner.search_final, False)):
@@ -45,9 +48,19 @@ def test_match(markers: list[str], text: str) -> None:
         assert (match is not None) == (wanted is not None and wanted[0] == pos)
 
 
-@given(MARKERS, st.lists(st.sampled_from(("x" * 4093, "x" * 4096, "a", "b", "<", "\n")), max_size=6).map("".join))
-def test_long_text(markers: list[str], text: str) -> None:
+@given(MARKERS, st.integers(4080, 4100), st.sampled_from(("", "x" * 99, "ab<" * 99)), st.data())
+def test_search_across_windows(markers: list[str], before: int, after: str, data: st.DataObject) -> None:
     scanner = MarkerScanner(markers)
+    beginnings = sorted({marker[:end] for marker in markers for end in range(1, len(marker) + 1)})
+    text = "x" * before + "".join(data.draw(st.lists(st.sampled_from(beginnings), max_size=6))) + after
     match = scanner.search(text, 0)
-    first = next((start for start in range(len(text)) if scanner.match(text, start)), None)
+    first = next((start for start in range(before, len(text)) if scanner.match(text, start)), None)
     assert (None if match is None else match.start()) == first
+
+
+def test_the_earlier_of_two_that_overlap() -> None:
+    for before in range(4080, 4100):
+        for markers, text in ((["b<", "ab<" * 4], "ab<" * 4 + "x" * 99), (["<", "a<" * 5], "a<")):
+            match = MarkerScanner(markers).search("x" * before + text, 0)
+            assert match is not None
+            assert match.start() == before
