@@ -14,7 +14,7 @@ from typing import Unpack
 
 from ..grammar.formats import Format, sequence, text
 from ..grammar.tool_choice import read_demand
-from ..markers import Boundaries, marker_scanner
+from ..markers import Boundaries, MarkerScanner, marker_scanner
 from ..messages import DeltaMessage, DeltaToolCall
 from ..reasoning_parser import ReasoningParser
 from ..request import ChatRequest
@@ -78,6 +78,7 @@ class BaseResponseParser(ResponseParser):
                 self._reasoning_closes = self.reasoning.all_close_tags()
                 self._plain_tags = self._reasoning_opens + self.reasoning.stray_close_tags
         self._tool_openers: tuple[str, ...] = ()
+        self._bare_openers: tuple[str, ...] = ()  # those that stand for a tag that the model left out
         if tool_parser is not None and not request.tools_disabled:
             self.tool = tool_parser(request, self._boundaries, settings.get("call_id_factory"))
             self.tool.diagnostics = self.diagnostics
@@ -85,7 +86,8 @@ class BaseResponseParser(ResponseParser):
                 self.tool.join_blocks()
             self.request = self.tool.adjust_request(request)
             self._open_tool = self.tool  # the same, where it is known to be there
-            self._tool_openers = self.tool.open_tags + self.tool.bare_openers
+            self._bare_openers = self.tool.bare_openers
+            self._tool_openers = self.tool.open_tags + self._bare_openers
 
         self._mode = PLAIN
         self._suspended = PLAIN  # the mode that the tool block returns to
@@ -331,10 +333,7 @@ class BaseResponseParser(ResponseParser):
     # -- phases of text -----------------------------------------------------------------------------------------------
 
     def _text(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
-        scanner = self._scanner
-        match = None
-        if scanner is not None:
-            match = scanner.search_final(text, pos) if final else scanner.search(text, pos)
+        match = None if self._scanner is None else self._find_tag(self._scanner, text, final, pos)
         start = len(text) if match is None else match.start()
         self._emit_text(text[pos:start], self._offset + pos, deltas)
         if match is None or match.lastindex is None:
@@ -344,6 +343,17 @@ class BaseResponseParser(ResponseParser):
             return self._tool_opener(tag, text, deltas, final, start)
         self._text_tag(tag, self._offset + start)
         return match.end(), False
+
+    def _find_tag(self, scanner: MarkerScanner, text: str, final: bool, pos: int) -> re.Match[str] | None:
+        """The first tag from ``pos`` on, or what may become one at the end of the text."""
+        search = scanner.search_final if final else scanner.search
+        match = search(text, pos)
+        if self._bare_openers and not self._separators:  # what only looks like a call is text like that around it
+            while match is not None and match.lastindex is not None and match.group() in self._bare_openers:
+                if self._open_tool.begins_untagged_call(text, match.start(), final) is not False:
+                    break
+                match = search(text, match.end())
+        return match
 
     def _text_tag(self, tag: str, offset: int) -> None:
         """A tag that is no tool opener stands at ``offset``."""

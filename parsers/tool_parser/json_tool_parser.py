@@ -81,6 +81,9 @@ class JsonToolParser(JsonEnvelope):
         self._stops = marker_scanner(stops, self.boundaries) if stops else None
         self._scanner = JsonValueScanner(self._stops)
 
+    def _required_close_tags(self) -> tuple[str, ...]:
+        return () if self.close_tag_optional else self.close_tags
+
     def _stop_tags(self) -> tuple[str, ...]:
         """Tags that end an envelope that is not closed, outside of its strings."""
         return self.close_tags or self.open_tags

@@ -236,9 +236,13 @@ class ToolParser(ABC):
         payload = self.usual_payload
         if payload is not None:
             open_tags = ("",) if payload.bare else self.open_tags
-            separator = self.separator.pattern
-            self._next_block = next_block(self.close_tags, separator, open_tags, payload, self.boundaries)
+            close_tags, separator = self._required_close_tags(), self.separator.pattern
+            self._next_block = next_block(close_tags, separator, open_tags, payload, self.boundaries)
             self._undecided_end = self._next_block.undecided
+
+    def _required_close_tags(self) -> tuple[str, ...]:
+        """The close tags, if there has to be one before the next block."""
+        return self.close_tags
 
     def _find_next_block(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int | None:
         """Go on behind the function's name of a block that follows the payload which ends at ``pos``.
@@ -246,7 +250,7 @@ class ToolParser(ABC):
         Returns:
             Where it goes on; ``pos`` where more text must come to tell; ``None`` where no block follows at once.
         """
-        if self._next_block is None or self.returned_text:
+        if self._next_block is None or self.returned_text or self._holds_text():
             return None
         following = self._next_block.match(text, pos)
         if following is not None:
@@ -257,6 +261,10 @@ class ToolParser(ABC):
             return following.end()
         waits = not final and len(text) - pos < LONGEST_WAIT and self._next_block.undecided(text[pos:])
         return pos if waits else None
+
+    def _holds_text(self) -> bool:
+        """Whether the white space that is held behind a payload is text, unless a close tag comes."""
+        return bool(self._held) and not self._required_close_tags()
 
     def _begin_named(self, name: str, deltas: list[DeltaToolCall], pos: int) -> None:
         """A payload that begins at ``pos`` as :attr:`usual_payload` says was read up to its followers."""
@@ -312,7 +320,7 @@ class ToolParser(ABC):
             nothing would come of it, save perhaps the news that it is malformed. ``None`` where none is known.
         """
         if self._payload_closed:
-            return self._undecided_end
+            return None if self._holds_text() else self._undecided_end
         if self._passing is not None:
             return None
         if self._opening:
