@@ -56,7 +56,7 @@ class LiteralReader(LiteralSteps):
             closer: the bracket that ends the call.
         """
         self.over = False
-        self._inside = ""
+        self.inside = ""
         self._output = ArgumentsOutput(kind, closer)
         self._state = MEMBER
         if parameters is not self._parameters:
@@ -93,7 +93,7 @@ class LiteralReader(LiteralSteps):
                 pos, waiting = self._syntax(text, end_of(_WHITE_SPACE, text, pos), final)
             self._look_ahead()
         in_string = self._state is STRING and self._begun and self._captured is None
-        self._inside = self._mark[0] if in_string else ""
+        self.inside = self._mark[0] if in_string else ""
         return pos
 
     def cut(self, text: str, pos: int) -> None:

@@ -26,7 +26,7 @@ class LiteralSteps(LiteralValues):
         super().__init__(stops, boundaries, private_quote)
         self.over = False
         self._member_offset = 0
-        self._inside = ""  # in a string whose beginning is out: the first character of the quote that ends it
+        self.inside = ""  # in a string whose beginning is out: the first character of the quote that ends it
         self._own_kind = DICT if private_quote else CALL
         self._expected: Expected | None = None  # what usually comes in this state
         self._own_patterns: Patterns | None = None
@@ -38,7 +38,7 @@ class LiteralSteps(LiteralValues):
 
     def plain_piece(self, text: str) -> str | None:
         """JSON text of new text that lies wholly within a string; ``None`` where the walk has to look at it."""
-        inside = self._inside
+        inside = self.inside
         if not inside:
             return None
         escapes = "\\" in text and self._mark != self._private_quote
@@ -49,18 +49,24 @@ class LiteralSteps(LiteralValues):
                 return text
         if not escapes or text[-1] == "\\":
             return None
+        if not self._raw:
+            escaped = f"\\{inside}"
+            rest = text.replace(escaped, "")
+            if inside not in rest and "\\" not in rest:
+                return quote(text.replace(escaped, inside))[1:-1]
         match = string_body(self._mark, self._raw).match(text)
         return string_text(text, self._raw) if match is not None and match.end() == len(text) else None
 
     def piece_before_tail(self, text: str) -> tuple[str, int] | None:
         """The like of new text that ends within an escape, and where that begins."""
-        if not self._inside or "\\" not in text or self._mark == self._private_quote:
+        if not self.inside or text[-1:] != "\\" or self._mark == self._private_quote:
             return None
-        match = string_body(self._mark, self._raw).match(text)
-        end = 0 if match is None else match.end()
-        if text[end:] != "\\":
-            return None
-        return string_text(text[:end], self._raw) if end else "", end
+        end = len(text) - 1
+        if self.inside in text or "\\" in text[:end]:  # the last backslash may belong to an escape itself
+            match = string_body(self._mark, self._raw).match(text)
+            if match is None or match.end() != end:
+                return None
+        return string_text(text[:end], self._raw), end
 
     def _long_string(self, text: str, pos: int) -> int:
         """Take the rest of a string that is there up to its quote, which is found faster than matched.

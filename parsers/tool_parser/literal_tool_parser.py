@@ -7,8 +7,10 @@ head looks like a dialect's.
 from __future__ import annotations
 
 import re
+from json.encoder import encode_basestring
 from typing import ClassVar
 
+from ..json_string import LONG
 from ..markers import tails
 from ..messages import DeltaToolCall
 from .literal_output import CALL, DICT
@@ -77,7 +79,13 @@ class LiteralToolParser(ToolParser):
     def plain_piece(self, text: str) -> str | None:
         if not self._in_call:
             return super().plain_piece(text)
-        return self._reader.plain_piece(text) if self.call_index >= 0 else None
+        if self.call_index < 0:
+            return None
+        reader = self._reader
+        inside = reader.inside
+        if inside and inside not in text and "\\" not in text and len(text) < LONG:  # as most of a string
+            return encode_basestring(text)[1:-1]
+        return reader.plain_piece(text)
 
     def piece_before_tail(self, text: str) -> tuple[str, int] | None:
         piece = self._reader.piece_before_tail(text) if self._in_call and self.call_index >= 0 else None
