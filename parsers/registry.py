@@ -104,10 +104,12 @@ class Registry(Generic[T]):
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(self._entries)}"
             hint = self.elsewhere(name) or hint
             raise LookupError(f"unknown {self.kind} {name!r}; {hint}")
-        key = _normalise(name)
-        if key not in self._warned and key in map(_normalise, entry.legacy):
-            self._warned.add(key)
-            warnings.warn(f"{self.kind} {name!r} is a legacy name of {entry.name!r}", LegacyNameWarning, stacklevel=2)
+        if entry.legacy:
+            key = _normalise(name)
+            if key not in self._warned and key in map(_normalise, entry.legacy):
+                self._warned.add(key)
+                message = f"{self.kind} {name!r} is a legacy name of {entry.name!r}"
+                warnings.warn(message, LegacyNameWarning, stacklevel=2)
         return entry.cls
 
     def elsewhere(self, name: str) -> str:

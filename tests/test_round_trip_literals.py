@@ -31,9 +31,10 @@ TEXT = st.one_of(
         ["it's", 'say "hi", ok', "a]b)", "</function_calls>", "<|tool_call_end|>", "true", "3", "", "\\d+", "'''"]
     ),
 )
+LONG_TEXT = st.builds(str.__mul__, st.text("ab '\"\\\n,)<é\x00", min_size=1, max_size=6), st.just(90))
 NAMES = st.from_regex(r"[a-z_][a-z0-9_]{0,6}", fullmatch=True)
 NUMBERS = st.one_of(st.integers(-(10**20), 10**20), st.floats(allow_nan=False, allow_infinity=False))
-SCALARS = st.one_of(st.none(), st.booleans(), NUMBERS, TEXT)
+SCALARS = st.one_of(st.none(), st.booleans(), NUMBERS, TEXT, LONG_TEXT)
 
 
 def values(keys: st.SearchStrategy[str]) -> st.SearchStrategy[Any]:

@@ -203,6 +203,16 @@ PLAIN = st.sampled_from(
             b'{"token_ids": [4], "text": "}"}',
             b'{"text": "{", "token_ids": []}',
         ),
+        *(
+            b'{"text": "k", "token_id": 5}',
+            b'{"text": "l", "token_id": 6, "logprobs": [-0.5]}',
+            b'{"text": "m", "token_ids": [7], "logprobs": {"content": []}}',
+            b'{"text": "n", "token_id": 8, "token_ids": [8]}',
+            b'{"text": "o", "token_id": 8, "token_ids": [9]}',
+            b'{"text": "p", "token_id": true}',
+            b'{"text": "q", "token_id": null, "logprobs": false}',
+            b'{"text": "r", "token_ids": 3}',
+        ),
     ]
 )
 # What joins to a record, or to more than one, and is none.

@@ -42,7 +42,7 @@ def to_record(output: EngineOutput, choice: str | None, prompt_token_ids: list[i
 
 
 def read_plain(lines: list[bytes]) -> list[EngineOutput] | None:
-    """Read lines that are records with text, perhaps ids, and nothing else, as nearly all of a stream are.
+    """Read lines that are records with text, perhaps ids and logprobs, and nothing else, as nearly all of a stream are.
 
     Returns:
         Their chunks; ``None`` where one line is anything else or wrong, which is for :data:`SHAPE` to say.
@@ -59,16 +59,19 @@ def read_plain(lines: list[bytes]) -> list[EngineOutput] | None:
         for value in orjson.loads(joined):
             if type(value) is not dict or type(text := value.get("text")) is not str:
                 return None
-            ids = value.get("token_ids")
-            if type(ids) is list:
-                if len(value) > 2 and _members(value) > 2:
-                    return None
-                all_ids += ids
-                outputs.append(EngineOutput(text, ids))
-            elif ids is None and (len(value) == 1 or _members(value) == 1):
-                outputs.append(EngineOutput(text))
-            else:
+            ids, single, logprobs = value.get("token_ids"), value.get("token_id"), value.get("logprobs")
+            known = 1 + (ids is not None) + (logprobs is not None)
+            if single is not None and ids is None:
+                ids = [single]
+                known += 1
+            elif ids is None:
+                ids = []
+            elif type(ids) is not list:
                 return None
+            if len(value) > known and _members(value) > known:
+                return None
+            all_ids += ids
+            outputs.append(EngineOutput(text, ids, logprobs))
         checked_ids(all_ids, "token_ids")  # in one go: there is mostly one a record
     except ValueError:
         return None
