@@ -59,17 +59,17 @@ def read_plain(lines: list[bytes]) -> list[EngineOutput] | None:
         for value in orjson.loads(joined):
             if type(value) is not dict or type(text := value.get("text")) is not str:
                 return None
-            ids, single, logprobs = value.get("token_ids"), value.get("token_id"), value.get("logprobs")
-            known = 1 + (ids is not None) + (logprobs is not None)
-            if single is not None and ids is None:
-                ids = [single]
-                known += 1
-            elif ids is None:
-                ids = []
+            ids, logprobs, known = value.get("token_ids"), None, 2
+            if ids is None:
+                single = value.get("token_id")
+                ids, known = ([], 1) if single is None else ([single], 2)
             elif type(ids) is not list:
                 return None
-            if len(value) > known and _members(value) > known:
-                return None
+            if len(value) > known:
+                logprobs = value.get("logprobs")
+                known += logprobs is not None
+                if len(value) > known and _members(value) > known:
+                    return None
             all_ids += ids
             outputs.append(EngineOutput(text, ids, logprobs))
         checked_ids(all_ids, "token_ids")  # in one go: there is mostly one a record
