@@ -64,3 +64,11 @@ def test_the_earlier_of_two_that_overlap() -> None:
             match = MarkerScanner(markers).search("x" * before + text, 0)
             assert match is not None
             assert match.start() == before
+
+
+def test_a_tag_behind_many_that_begin_like_it() -> None:
+    for count in (30, 31, 32, 33, 100):
+        scanner = MarkerScanner(["<tool_call>", "[TOOL_CALLS]"])
+        match = scanner.search("<tool_ca-" * count + "<tool_call>" + "x" * 99, 0)
+        assert match is not None
+        assert match.group() == "<tool_call>"

@@ -6,7 +6,10 @@ import json
 
 import pytest
 
-from unspool.parsers import ChatRequest, DeltaToolCall, ToolParser, ToolParserManager
+from unspool.parsers import ChatRequest, DeltaToolCall, ToolParser, ToolParserManager, build_response_parser
+from unspool.parsers.tool_parser.gemma4 import Gemma4ToolParser
+from unspool.parsers.tool_parser.minimax import MiniMaxM2ToolParser
+from unspool.parsers.tool_parser.pythonic import Llama4PythonicToolParser
 
 CALL = ("get_weather", {"city": "Bergen"})
 PARSERS = {entry.name: entry.cls for entry in ToolParserManager}
@@ -42,3 +45,34 @@ def test_stops_before_what_follows(cls: type[ToolParser], after: str, size: int)
     assert rest == after
     assert [delta.name for delta in deltas if delta.name] == [CALL[0]]
     assert json.loads("".join(delta.arguments or "" for delta in deltas)) == CALL[1]
+
+
+def test_white_space_is_out_as_soon_as_no_close_tag_can_follow() -> None:
+    """Where a close tag is optional, white space behind a block may stand before it, but not before another block."""
+    parser = build_response_parser(tool_parser="gigachat3")
+    parser.stream_chunk('<|function_call|>{"name": "a", "arguments": {}}')
+    assert [parser.stream_chunk(text) for text in "  <"] == [[], [], []]
+    assert [delta.content for delta, _ in parser.stream_chunk("|")] == ["  "]
+
+
+def test_a_dialect_says_how_a_named_payload_goes_on() -> None:
+    class Unfinished(Llama4PythonicToolParser):
+        usual_payload = Gemma4ToolParser.usual_payload
+
+    with pytest.raises(NotImplementedError, match="needs _begin_named"):
+        build_response_parser(tool_parser=Unfinished)
+
+
+def test_what_may_be_a_bare_call_is_looked_at_once_a_chunk() -> None:
+    asked = 0
+
+    class Counting(MiniMaxM2ToolParser):
+        def begins_untagged_call(self, text: str, pos: int, final: bool, *, after_call: bool = False) -> bool | None:
+            nonlocal asked
+            asked += 1
+            return super().begins_untagged_call(text, pos, final, after_call=after_call)
+
+    parser = build_response_parser(tool_parser=Counting)
+    for number, text in enumerate(["Hm. <invoke name", *"=   "], 1):
+        parser.stream_chunk(text)
+        assert asked == number

@@ -15,6 +15,7 @@ from test_soup import survives
 from unspool.parsers import ChatRequest, ToolParserManager, build_response_parser
 from unspool.parsers.json_schema import argument_types, declares, is_json, to_json
 from unspool.parsers.tool_parser.argument_value import ArgumentValue
+from unspool.parsers.tool_parser.invoke_tool_parser import InvokeToolParser
 from unspool.parsers.tool_parser.xml_tool_parser import LOOKAHEAD
 
 ROOT = {
@@ -423,3 +424,18 @@ def test_a_repeated_id_of_the_model_is_counted_on() -> None:
     call = '<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{"s": "a"}<|tool_call_end|>'
     found = run(build_response_parser(tool_parser="kimi_k2"), [call * 4])
     assert [each.id for each in found.tool_calls] == [f"functions.f:{count}" for count in range(4)]
+
+
+@pytest.mark.parametrize("prefix", ["|x|", "(x", "x.", "[x"])
+def test_a_prefix_is_no_pattern(prefix: str) -> None:
+    name = prefix
+
+    class Dialect(InvokeToolParser):
+        prefix = name
+        open_tags = ("<calls>",)
+        close_tags = ("</calls>",)
+
+    calls = [("f", {"a": "b"}), ("g", {}), ("h", {"c": "d"})]
+    message = build_response_parser(tool_parser=Dialect).parse_complete(Dialect.write_calls(calls))
+    assert [(call.name, json.loads(call.arguments)) for call in message.tool_calls] == calls
+    assert message.content is None

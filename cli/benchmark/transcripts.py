@@ -130,23 +130,28 @@ def written(shape: Shape, size: int, new_parser_for: NewParserFor) -> Sample:
 
 
 def _write(message: Message, new_parser_for: NewParserFor) -> Sample:
-    """Write a message, and of one that has everything what the parser can read."""
-    if message.reasoning and message.calls:
-        calls_only = Message(calls=message.calls)
-        for less in (message, replace(message, reasoning=""), replace(message, content=""), calls_only):
-            with suppress(NotImplementedError):
-                return _write_all(less, new_parser_for)
-        message = replace(message, calls=())
-    return _write_all(message, new_parser_for)
-
-
-def _write_all(message: Message, new_parser_for: NewParserFor) -> Sample:
     new_parser = new_parser_for(ChatRequest(tools=_tools(message)))
     parser = new_parser()
-    text = parser.write_response(message.reasoning, message.content, message.calls)
+    text, message = _written(message, parser)
     if message.content and parser.reasoning is not None and parser.reasoning.content_prefix:
         message = Message(message.reasoning, parser.reasoning.content_prefix + message.content, message.calls)
     return Sample(text, new_parser, message)
+
+
+def _written(message: Message, parser: ResponseParser) -> tuple[str, Message]:
+    """The text of a message; of one that has everything as much as the parser can read."""
+    ways = [message]
+    if message.reasoning and message.calls:
+        ways += [
+            replace(message, reasoning=""),
+            replace(message, content=""),
+            replace(message, reasoning="", content=""),
+        ]
+        ways += [replace(message, calls=())]
+    for way in ways[:-1]:
+        with suppress(NotImplementedError):
+            return parser.write_response(way.reasoning, way.content, way.calls), way
+    return parser.write_response(ways[-1].reasoning, ways[-1].content, ways[-1].calls), ways[-1]
 
 
 def _tools(message: Message) -> list[dict[str, Any]]:

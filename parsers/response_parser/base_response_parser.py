@@ -14,7 +14,7 @@ from typing import Unpack
 
 from ..grammar.formats import Format, sequence, text
 from ..grammar.tool_choice import read_demand
-from ..markers import Boundaries, MarkerScanner, marker_scanner
+from ..markers import Boundaries, marker_scanner
 from ..messages import DeltaMessage, DeltaToolCall
 from ..reasoning_parser import ReasoningParser
 from ..request import ChatRequest
@@ -333,27 +333,36 @@ class BaseResponseParser(ResponseParser):
     # -- phases of text -----------------------------------------------------------------------------------------------
 
     def _text(self, text: str, deltas: Deltas, final: bool, pos: int) -> tuple[int, bool]:
-        match = None if self._scanner is None else self._find_tag(self._scanner, text, final, pos)
+        match, begins = self._find_tag(text, final, pos)
         start = len(text) if match is None else match.start()
         self._emit_text(text[pos:start], self._offset + pos, deltas)
         if match is None or match.lastindex is None:
             return start, True
         tag = match.group()
         if tag in self._tool_openers:
-            return self._tool_opener(tag, text, deltas, final, start)
+            return self._tool_opener(tag, text, deltas, final, start, begins)
         self._text_tag(tag, self._offset + start)
         return match.end(), False
 
-    def _find_tag(self, scanner: MarkerScanner, text: str, final: bool, pos: int) -> re.Match[str] | None:
-        """The first tag from ``pos`` on, or what may become one at the end of the text."""
+    def _find_tag(self, text: str, final: bool, pos: int) -> tuple[re.Match[str] | None, bool | None]:
+        """The first tag from ``pos`` on, or what may become one at the end of the text.
+
+        Returns:
+            It, and whether a call without its tag begins there: ``None`` where more text must come to tell, ``False``
+            where that was not asked.
+        """
+        scanner = self._scanner
+        if scanner is None:
+            return None, False
         search = scanner.search_final if final else scanner.search
         match = search(text, pos)
         if self._bare_openers and not self._separators:  # what only looks like a call is text like that around it
             while match is not None and match.lastindex is not None and match.group() in self._bare_openers:
-                if self._open_tool.begins_untagged_call(text, match.start(), final) is not False:
-                    break
+                begins = self._open_tool.begins_untagged_call(text, match.start(), final)
+                if begins is not False:
+                    return match, begins
                 match = search(text, match.end())
-        return match
+        return match, False
 
     def _text_tag(self, tag: str, offset: int) -> None:
         """A tag that is no tool opener stands at ``offset``."""
@@ -373,12 +382,16 @@ class BaseResponseParser(ResponseParser):
         else:
             self._report("stray-close-tag", offset, f"{tag!r} closes reasoning where none is open")
 
-    def _tool_opener(self, tag: str, text: str, deltas: Deltas, final: bool, start: int) -> tuple[int, bool]:
+    def _tool_opener(
+        self, tag: str, text: str, deltas: Deltas, final: bool, start: int, begins: bool | None = False
+    ) -> tuple[int, bool]:
+        """A tool opener stands at ``start``; ``begins`` as :meth:`_find_tag` says."""
         tool = self._open_tool
         if tag in tool.open_tags:
             self._open_block(tag, self._offset + start)
             return start + len(tag), False
-        begins = tool.begins_untagged_call(text, start, final)
+        if begins is False:
+            begins = tool.begins_untagged_call(text, start, final)
         if begins is None:
             return start, True
         if begins:

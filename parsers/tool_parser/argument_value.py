@@ -58,7 +58,7 @@ class ArgumentValue:
         return self._last_piece[-1:] in ("", "\n")
 
     def add(self, piece: str) -> str:
-        """Take the next piece of the text; return JSON text that is stable now, perhaps ``""``."""
+        """Take the next piece of the text, not empty; return JSON text that is stable now, perhaps ``""``."""
         self._last_piece = piece
         if not self.streamed:
             self._parts.append(piece)
@@ -70,7 +70,7 @@ class ArgumentValue:
                 piece = piece[: -len(self._held)]
             else:
                 self._held = ""
-        return (encode_basestring(piece) if len(piece) < LONG else quote(piece))[1:-1]
+        return (encode_basestring(piece) if len(piece) < LONG else quote(piece))[1:-1]  # most are short, see quote
 
     def end(self) -> str:
         """The value is complete; return the rest of its JSON text."""

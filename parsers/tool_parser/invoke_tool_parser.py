@@ -13,8 +13,8 @@ from ..json_schema import declares
 from .writing import FunctionCalls, bare_text
 from .xml_tool_parser import LOOKAHEAD, AfterArgStart, AfterFunction, XmlToolParser
 
-# quoted either way or not at all
-_ATTRIBUTE = r"""\s{0,32}name\s{0,8}=\s{0,8}["']?([^"'<>\n]{0,256}?)["']?\s{0,32}(/?)>"""
+# Quoted either way or not at all. What has no `>` is told first: such text waits, and a name can be read in many ways.
+_ATTRIBUTE = r"""(?=[^<>]{0,400}+>)\s{0,32}name\s{0,8}=\s{0,8}["']?([^"'<>\n]{0,256}?)["']?\s{0,32}(/?)>"""
 _NAME = re.compile(_ATTRIBUTE)
 
 
@@ -41,7 +41,7 @@ class InvokeToolParser(XmlToolParser):
         cls.invoke, cls.invoke_close = f"<{cls.prefix}invoke", f"</{cls.prefix}invoke>"
         cls.parameter, cls.arg_value_close_tag = f"<{cls.prefix}parameter", f"</{cls.prefix}parameter>"
         cls.usual_argument = rf"""{re.escape(cls.parameter)} name="([^"'<>\s]{{1,256}}+)">"""
-        cls.usual_end = cls.invoke_close
+        cls.usual_end = re.escape(cls.invoke_close)
         cls.unfinished_argument = rf"{re.escape(cls.parameter)}[^<>\n]{{0,160}}+"
         if not cls.payload_openers:
             cls.payload_openers = (f"{cls.invoke} name",)

@@ -87,12 +87,14 @@ def patterns(private_quote: str, in_list: bool, boundaries: Boundaries) -> Patte
     # Text that only waits: of a member, and behind a value.
     next_ = unfinished if in_list else rf"{key}{_SPACE}(?:\Z|{is_}{_SPACE}(?:\Z|{unfinished}))"
     rest = rf"{_SPACE}(?:\Z|,{_SPACE}(?:\Z|{next_}))"
+    # What is longer than this is found by the quote that ends it.
     if private_quote:
         start = rf"[^{first}]{{0,{LONG}}}+(?:(?!{quote}|{tail}){first}[^{first}]{{0,{LONG}}}+){{0,8}}+"
         string = rf"{quote}({start})(?:{quote}{rest}|{tail})?+{_NO_GROUP}"
     else:  # where the quote can't be one of three
-        start = rf"{{0,{LONG}}}+"
-        string = "|".join(rf"{mark}(?!{mark}?\Z|{mark}{mark})([^{mark}\\]{start})(?:{mark}{rest})?+" for mark in "\"'")
+        string = "|".join(
+            rf"{mark}(?!{mark}?\Z|{mark}{mark})([^{mark}\\]{{0,{LONG}}}+)(?:{mark}{rest})?+" for mark in "\"'"
+        )
     scalar = rf"{_SCALAR}(?:{_SPACE}{_BRACKET}|(?={_SPACE},)(?:{rest})?)"
     value = rf"(?:\Z|{string}|{scalar}|{unfinished})"
     member = rf"{_NO_GROUP}{value}" if in_list else rf"(?:\Z|({key}){_SPACE}(?:\Z|{is_}{_SPACE}{value}))"

@@ -6,15 +6,14 @@ Owns what the groups of :mod:`.literal_patterns` do to the reader's state. It re
 from __future__ import annotations
 
 import re
-from json.encoder import encode_basestring
 
-from ..json_string import LONG, closing_quote, quote
+from ..json_string import closing_quote, quote
 from ..markers import Boundaries
 from .literal_output import CALL, DICT, LIST
 from .literal_patterns import KEY, PIECE, SCALAR, SINGLE_QUOTED, Expected, Match, Patterns, patterns
 from .literal_strings import AFTER, MEMBER, STRING, VALUE
 from .literal_values import LiteralValues
-from .literals import WORDS, all_same_in_json, string_body, string_text
+from .literals import WORDS, same_in_json, string_body, string_text
 
 _IN_WORDS = re.compile(r"[\w.+\-]")
 
@@ -44,8 +43,8 @@ class LiteralSteps(LiteralValues):
         escapes = "\\" in text and self._mark != self._private_quote
         if inside not in text:
             if not escapes:
-                return (encode_basestring(text) if len(text) < LONG else quote(text))[1:-1]
-            if not self._raw and all_same_in_json(text):
+                return quote(text)[1:-1]
+            if not self._raw and same_in_json(text):
                 return text
         if not escapes or text[-1] == "\\":
             return None

@@ -83,7 +83,7 @@ class LiteralToolParser(ToolParser):
             return None
         reader = self._reader
         inside = reader.inside
-        if inside and inside not in text and "\\" not in text and len(text) < LONG:  # as most of a string
+        if inside and inside not in text and "\\" not in text and len(text) < LONG:  # most of a string, see quote
             return encode_basestring(text)[1:-1]
         return reader.plain_piece(text)
 

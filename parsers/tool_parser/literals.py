@@ -25,9 +25,7 @@ _SAME_IN_JSON = r"[^\\\"\x00-\x1f]*+(?:\\[\\\"bfnrt][^\\\"\x00-\x1f]*+)*+"
 _STRETCH = re.compile(
     rf"({_SAME_IN_JSON})([\"\x00-\x1f]++|\\(?:x{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|[0-7]{{1,3}}|\r\n|.))?", re.DOTALL
 )
-all_same_in_json = re.compile(_SAME_IN_JSON).fullmatch
-"""Matches the inside of a string that JSON would write as it stands."""
-
+_all_same_in_json = re.compile(_SAME_IN_JSON).fullmatch
 _SIMPLE_ESCAPES = {
     "\\\n": "", "\\\r\n": "", "\\\r": "", "\\\\": "\\\\", "\\'": "'", '\\"': '\\"',
     "\\n": "\\n", "\\t": "\\t", "\\r": "\\r", "\\b": "\\b", "\\f": "\\f", "\\a": "\\u0007", "\\v": "\\u000b",
@@ -64,13 +62,13 @@ def string_text(body: str, raw: bool = False) -> str:
             return _as_json(stretch)
     # Often quotes are all that differs. Where more does, or a backslash was not a quote's, the result isn't JSON.
     rewritten = body.replace("\\'", "'").replace('"', '\\"')
-    return rewritten if _same_in_json(rewritten) else _STRETCH.sub(_as_json, body)
+    return rewritten if same_in_json(rewritten) else _STRETCH.sub(_as_json, body)
 
 
-def _same_in_json(text: str) -> bool:
+def same_in_json(text: str) -> bool:
     """Whether the inside of a string means the same in JSON, and would be written the same."""
     if len(text) < LONG:
-        return all_same_in_json(text) is not None
+        return _all_same_in_json(text) is not None
     import orjson  # as in quote
 
     literal = f'"{text}"'

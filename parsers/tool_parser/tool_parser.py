@@ -232,9 +232,14 @@ class ToolParser(ABC):
 
         Much of what a response with many calls costs is leaving one block and finding the next. ``block_closed`` is
         then set where something else follows, or may.
+
+        Raises:
+            NotImplementedError: the dialect has a :attr:`usual_payload` and no :meth:`_begin_named`.
         """
         payload = self.usual_payload
         if payload is not None:
+            if type(self)._begin_named is ToolParser._begin_named:
+                raise NotImplementedError(f"{type(self).__qualname__} has a usual_payload, so it needs _begin_named")
             open_tags = ("",) if payload.bare else self.open_tags
             close_tags, separator = self._required_close_tags(), self.separator.pattern
             self._next_block = next_block(close_tags, separator, open_tags, payload, self.boundaries)
@@ -267,8 +272,14 @@ class ToolParser(ABC):
         return bool(self._held) and not self._required_close_tags()
 
     def _begin_named(self, name: str, deltas: list[DeltaToolCall], pos: int) -> None:
-        """A payload that begins at ``pos`` as :attr:`usual_payload` says was read up to its followers."""
-        raise NotImplementedError(f"{type(self).__qualname__}._begin_named, as it has a usual_payload")
+        """Go on in a payload of which the beginning was read as :attr:`usual_payload` says, with the name and its tail.
+
+        Args:
+            name: the function.
+            deltas: the call's identity goes there, through :meth:`_begin_call`.
+            pos: where in the current text the payload begins.
+        """
+        raise NotImplementedError
 
     def plain_piece(self, text: str) -> str | None:
         """Take text that lies within a string argument whole: the hot path before :meth:`feed_tool_block`.

@@ -11,10 +11,10 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
-from json.encoder import encode_basestring as quote
 from typing import Any, ClassVar, Literal
 
 from ..json_schema import argument_types
+from ..json_string import quote
 from ..markers import Boundaries, marker_scanner, tails, tails_pattern
 from ..messages import DeltaToolCall
 from .argument_value import ArgumentValue
@@ -104,7 +104,7 @@ class XmlToolParser(ToolParser):
         several_functions: whether a block can hold more than one function.
         usual_argument: matches an argument's head, from its tag up to its value, with its name in the first group,
             where it is written as it should be: the hooks then see only what deviates.
-        usual_end: matches what ends a function after a value, where the dialect's hook would find nothing to report.
+        usual_end: a pattern of what ends a function after a value, where the hook would find nothing to report.
         unfinished_argument: matches what an argument may begin with, up to its value, as far as it has come; bounded.
             Such text waits at little cost. A pattern that matches nothing is right too, but slower.
     """

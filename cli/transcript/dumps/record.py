@@ -59,16 +59,18 @@ def read_plain(lines: list[bytes]) -> list[EngineOutput] | None:
         for value in orjson.loads(joined):
             if type(value) is not dict or type(text := value.get("text")) is not str:
                 return None
-            ids, logprobs, known = value.get("token_ids"), None, 2
+            ids, logprobs = value.get("token_ids"), None
+            read = 2  # members of the record that are read here
             if ids is None:
-                single = value.get("token_id")
-                ids, known = ([], 1) if single is None else ([single], 2)
+                ids = [] if (single := value.get("token_id")) is None else [single]
+                read = 1 + len(ids)
             elif type(ids) is not list:
                 return None
-            if len(value) > known:
+            if len(value) > read:
                 logprobs = value.get("logprobs")
-                known += logprobs is not None
-                if len(value) > known and _members(value) > known:
+                if logprobs is not None:
+                    read += 1
+                if len(value) > read and _members(value) > read:
                     return None
             all_ids += ids
             outputs.append(EngineOutput(text, ids, logprobs))
