@@ -146,12 +146,13 @@ def _written(message: Message, parser: ResponseParser) -> tuple[str, Message]:
             replace(message, reasoning=""),
             replace(message, content=""),
             replace(message, reasoning="", content=""),
+            replace(message, calls=()),
         ]
-        ways += [replace(message, calls=())]
-    for way in ways[:-1]:
+    *ways, last = ways
+    for way in ways:
         with suppress(NotImplementedError):
             return parser.write_response(way.reasoning, way.content, way.calls), way
-    return parser.write_response(ways[-1].reasoning, ways[-1].content, ways[-1].calls), ways[-1]
+    return parser.write_response(last.reasoning, last.content, last.calls), last
 
 
 def _tools(message: Message) -> list[dict[str, Any]]:

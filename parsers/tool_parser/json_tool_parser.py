@@ -301,10 +301,11 @@ class JsonToolParser(JsonEnvelope):
         else:
             self._end_envelope(deltas)
             self._state = OUTSIDE
-            if self._depth <= 0 and self._ends_itself:
-                self._payload_closed = True
-            elif self._depth <= 0 and self._next_block is not None:
-                self._payload_closed = self._may_go_on = True
+            if self._depth <= 0:
+                if self._ends_itself:
+                    self._payload_closed = True
+                else:
+                    self._close_before_next_block()
         return pos + 1
 
     def _stop_at(self, text: str, final: bool, pos: int) -> re.Match[str] | None:

@@ -93,10 +93,11 @@ class LiteralToolParser(ToolParser):
 
     def feed_tool_block(self, text: str, deltas: list[DeltaToolCall], final: bool = False, pos: int = 0) -> int:
         if self._in_call and not final:  # most chunks inside a call need no more than this
-            piece = None if pos else self._reader.plain_piece(text)
-            if piece is not None:
-                self._emit_delta(deltas, piece)
-                return len(text)
+            if not pos and text[:1] == "\\":  # an escape that has waited: new text was tried before
+                piece = self._reader.plain_piece(text)
+                if piece is not None:
+                    self._emit_delta(deltas, piece)
+                    return len(text)
             pos = self._arguments(text, deltas, pos)
             if self._in_call:
                 return pos
@@ -138,8 +139,8 @@ class LiteralToolParser(ToolParser):
         pos = reader.feed(text, pos, final)
         if reader.over:
             self._in_call = False
-            if self._next_block is not None and not self.in_list:
-                self._payload_closed = self._may_go_on = True
+            if not self.in_list:
+                self._close_before_next_block()
         elif final:
             reader.cut(text, pos)
             pos = len(text)

@@ -249,6 +249,11 @@ class ToolParser(ABC):
         """The close tags, if there has to be one before the next block."""
         return self.close_tags
 
+    def _close_before_next_block(self) -> None:
+        """The payload may be over here: it is if another block follows at once, else it goes on."""
+        if self._next_block is not None:
+            self._payload_closed = self._may_go_on = True
+
     def _find_next_block(self, text: str, deltas: list[DeltaToolCall], final: bool, pos: int) -> int | None:
         """Go on behind the function's name of a block that follows the payload which ends at ``pos``.
 

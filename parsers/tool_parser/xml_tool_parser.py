@@ -277,10 +277,10 @@ class XmlToolParser(ToolParser):
         self._emit_delta(deltas, "}" if self._object_open else "{}")
         self._object_open = False
         self._state = FUNCTION
-        if not self.several_functions:
+        if self.several_functions:
+            self._close_before_next_block()
+        else:
             self._payload_closed = True
-        elif self._next_block is not None:
-            self._payload_closed = self._may_go_on = True
 
     def _end_of_input(self, text: str, deltas: list[DeltaToolCall], pos: int) -> None:
         """The text ends inside the payload: what was begun is closed, nothing is invented (R16)."""
